@@ -4,6 +4,8 @@ relative paths: so they read the same here and where the repository is browsed."
 import re
 from pathlib import Path
 
+from sphinx.pycode import ModuleAnalyzer
+
 root = Path(__file__).parents[1]
 
 project = "libperm"
@@ -43,3 +45,13 @@ nitpick_ignore_regex = [
 
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
+
+
+def setup(app):
+    """Classes say that they are of libperm; the order of what they have is that of the modules of _core."""
+    orders = ModuleAnalyzer.for_module("libperm")
+    orders.analyze()
+    for file in (root / "capi" / "python" / "libperm" / "_core").glob("*.py"):
+        module = ModuleAnalyzer.for_file(file, f"libperm._core.{file.stem}")
+        module.analyze()
+        orders.tagorder |= {name: order for name, order in module.tagorder.items() if "." in name}

@@ -31,7 +31,7 @@ echo "all of them, a compiler, numpy and scipy"
 there sh -c 'apt-get install -qq -o DPkg::Use-Pty=0 --no-install-recommends /packages/*.deb gcc libc6-dev pkg-config \
     python3-numpy python3-scipy >/dev/null'
 there python3 /sources/tests/package/check_readme.py
-there python3 -c 'from libperm import _quick; assert _quick.compiled is not None'
+there python3 -c 'from libperm._core import quick; assert quick.compiled is not None'
 there python3 -c 'from importlib.metadata import version; import libperm; assert version("libperm") == libperm.__version__'
 there dpkg --verify "${names[@]}"
 

@@ -29,10 +29,10 @@ def loaded() -> set[Path]:
 
 before = loaded()
 import libperm  # noqa: E402
-from libperm import _quick  # noqa: E402
+from libperm._core import quick  # noqa: E402
 
 assert Path(libperm.__file__).resolve().is_relative_to(SITE), f"libperm was found in {libperm.__file__}"
-assert sys.version_info < (3, 11) or _quick.compiled is not None, "the compiled part is not in the wheel"
+assert sys.version_info < (3, 11) or quick.compiled is not None, "the compiled part is not in the wheel"
 assert libperm.permanent([[1] * 25] * 25) == 15511210043330985984000000
 assert libperm.compute([[0.5] * 20] * 20).rel_error_bound < 1e-12
 assert "numpy" not in sys.modules

@@ -12,7 +12,7 @@ def pytest_report_header() -> str:
     from support import SEED
 
     import libperm
-    from libperm import _quick
+    from libperm._core import quick
 
-    way = "by ctypes alone" if _quick.compiled is None else "with its extension"
+    way = "by ctypes alone" if quick.compiled is None else "with its extension"
     return f"libperm {libperm.version()} {way} in {Path(libperm.__file__).parent}; PERM_TEST_SEED={SEED}"

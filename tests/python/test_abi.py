@@ -1,4 +1,4 @@
-"""libperm/_abi.py reads perm.h as a compiler does: structs, constants, and the types of each function."""
+"""libperm._core.abi reads perm.h as a compiler does: structs, constants, and the types of each function."""
 
 import ctypes
 import re
@@ -10,10 +10,10 @@ import pytest
 from support import ROOT
 
 import libperm
-from libperm import _abi
+from libperm._core import abi
 
 HEADER = ROOT / "include" / "perm.h"
-CODE = re.sub(r"/\*.*?\*/", "", "".join(map(Path.read_text, _abi.HEADERS)), flags=re.S)
+CODE = re.sub(r"/\*.*?\*/", "", "".join(map(Path.read_text, abi.HEADERS)), flags=re.S)
 STRUCTS = re.findall(r"typedef struct (\w+) \{", CODE)
 CONSTANTS = re.findall(r"PERM_(\w+) = ", CODE)
 FUNCTIONS = re.findall(r"PERM_API [^;]*?\b(perm_\w+)\(", CODE)
@@ -44,7 +44,7 @@ def answers(lines, folder):
     if compiler is None:
         pytest.skip("no C++ compiler")
     source, program = folder / "abi.cpp", folder / "abi"
-    includes = "\n".join(f"#include <{header.name}>" for header in _abi.HEADERS)
+    includes = "\n".join(f"#include <{header.name}>" for header in abi.HEADERS)
     source.write_text(PROGRAM.replace("INCLUDES", includes).replace("LINES", "\n".join(lines)))
     subprocess.run(
         [compiler, "-std=c++17", f"-I{HEADER.parent}", str(source), "-o", str(program)], check=True
@@ -54,7 +54,7 @@ def answers(lines, folder):
 
 
 def class_of(struct):
-    return getattr(_abi, "".join(word.title() for word in struct.split("_")[1:]))
+    return getattr(abi, "".join(word.title() for word in struct.split("_")[1:]))
 
 
 def kind_of(kind):
@@ -84,23 +84,23 @@ def test_structs(tmp_path):
 
 
 def test_functions(tmp_path):
-    assert list(_abi.SIGNATURES) == FUNCTIONS
+    assert list(abi.SIGNATURES) == FUNCTIONS
     found = answers([f"kinds(decltype(&{name})());" for name in FUNCTIONS], tmp_path)
     assert dict(zip(FUNCTIONS, found)) == {
         name: " ".join(map(kind_of, [result, *arguments]))
-        for name, (result, arguments) in _abi.SIGNATURES.items()
+        for name, (result, arguments) in abi.SIGNATURES.items()
     }
 
 
 def test_constants(tmp_path):
     found = answers([f'std::printf("%d\\n", PERM_{name});' for name in CONSTANTS], tmp_path)
-    assert [str(getattr(_abi, name)) for name in CONSTANTS] == found
+    assert [str(getattr(abi, name)) for name in CONSTANTS] == found
     assert len(found) >= 20
 
 
 def test_the_functions_that_the_package_asks_for_are_there():
     asked = set()
-    for file in (ROOT / "capi" / "python" / "libperm").glob("*.py"):
+    for file in (ROOT / "capi" / "python" / "libperm").rglob("*.py"):
         asked.update(re.findall(r"library\.(perm_\w+)", file.read_text()))
     assert len(asked) > 30
     assert asked <= set(FUNCTIONS)

@@ -15,14 +15,14 @@ import pytest
 from support import MULTIPLIER, rng
 
 import libperm
-from libperm import _full_batch, _quick
-from libperm._library import library
-from libperm._matrix import LONG_LINES, LONG_ORDER
+from libperm._core import batch, full_batch, quick
+from libperm._core.library import library
+from libperm._core.matrix import LONG_LINES, LONG_ORDER
 
 np = pytest.importorskip("numpy")
 sparse = pytest.importorskip("scipy.sparse")
 
-compiled = _quick.compiled
+compiled = quick.compiled
 pytestmark = pytest.mark.skipif(compiled is None, reason="not built, or PERM_PYTHON_PURE is set")
 
 
@@ -65,13 +65,13 @@ def same(monkeypatch):
     """same(call) calls both ways, and returns what came out."""
 
     def both(call):
-        quick = outcome(call)
+        fast = outcome(call)
         with monkeypatch.context() as patch:
-            patch.setattr(_quick, "compiled", None)
-            patch.setattr(_full_batch, "_idle", {})  # whose plans know of it
+            patch.setattr(quick, "compiled", None)
+            patch.setattr(full_batch, "_idle", {})  # whose plans know of it
             slow = outcome(call)
-        assert quick == slow
-        return quick
+        assert fast == slow
+        return fast
 
     return both
 
@@ -229,7 +229,7 @@ OTHER_COUNTS = {
 def test_multiplicities(counts, dtype, same):
     rows, columns = {**COUNTS, **OTHER_COUNTS}[counts]
     a, of_lines = some(4, dtype), {"row_multiplicity": rows, "col_multiplicity": columns}
-    reals, integers = _quick._DEFAULT.addresses
+    reals, integers = quick._DEFAULT.addresses
     is_taken = compiled.permanent(a, reals, integers, rows, columns) is not None
     assert is_taken == (counts in COUNTS or counts == "none")
     if counts == "terms":  # seconds
@@ -252,7 +252,7 @@ def test_small_sums_over_counts_start_no_thread(dtype, monkeypatch):
         counts = [each] * n
         libperm.permanent(some(n, dtype), row_multiplicity=counts, col_multiplicity=counts)
         with monkeypatch.context() as patch:
-            patch.setattr(_quick, "compiled", None)
+            patch.setattr(quick, "compiled", None)
             libperm.permanent(some(n, dtype), row_multiplicity=counts, col_multiplicity=counts)
 
 
@@ -283,8 +283,8 @@ def test_odd_batches(values, same):
 def test_what_lies_where_the_library_reads_it_is_taken_at_once(monkeypatch):
     plan = libperm.Plan(np.ones((3, 3)))
     plan.permanent()
-    monkeypatch.setattr(_quick, "check", lambda status: taken.append(status))
-    monkeypatch.setattr(libperm._batch, "rows_in", lambda *_: pytest.fail("the general way"))
+    monkeypatch.setattr(quick, "check", lambda status: taken.append(status))
+    monkeypatch.setattr(batch, "rows_in", lambda *_: pytest.fail("the general way"))
     monkeypatch.setattr(libperm.Plan, "_execute", lambda *_: pytest.fail("the general way"))
     taken = []
     for values in (
@@ -434,7 +434,7 @@ def test_threads():
 
 
 def way_of(folder, **environment):
-    show = "import libperm as it; print(it._quick.compiled is not None, it.permanent([[1.0]]))"
+    show = "import libperm as it; print(it._core.quick.compiled is not None, it.permanent([[1.0]]))"
     path = str(Path(library._name).resolve())
     environment = {**os.environ, "PYTHONPATH": str(folder), "PERM_LIBRARY": path, **environment}
     return subprocess.run(
@@ -446,7 +446,7 @@ def test_the_package_works_without_its_extension(tmp_path):
     folder = Path(libperm.__file__).parent
     assert way_of(folder.parent) == "True 1.0\n"
     assert way_of(folder.parent, PERM_PYTHON_PURE="1") == "False 1.0\n"
-    shutil.copytree(folder, tmp_path / "libperm", ignore=shutil.ignore_patterns("*.so", "_lib"))
+    shutil.copytree(folder, tmp_path / "libperm", ignore=shutil.ignore_patterns("*.so", "lib"))
     assert way_of(tmp_path) == "False 1.0\n"
 
 
@@ -454,13 +454,13 @@ def test_the_package_works_without_its_extension(tmp_path):
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 13, 15])
 def test_minors_are_those_of_the_general_way(n, dtype):
     wide, tall, square = some(n, dtype, m=n + 1), some(n + 1, dtype, m=n), some(n, dtype)
-    quick = [compiled.sub_permanents(wide), compiled.sub_permanents(tall), compiled.gradient(square)]
-    assert [a.shape for a in quick] == [(n + 1,), (n + 1,), (n, n)]
-    assert all(a.dtype == dtype for a in quick)
-    assert np.array_equal(quick[0], libperm.sub_permanents(wide, full=True)[0])
-    assert np.array_equal(quick[1], libperm.sub_permanents(tall, full=True)[0])
-    assert np.array_equal(quick[2], libperm.gradients(square[None])[0])
-    assert np.array_equal(quick[2], libperm.gradient(square))
+    fast = [compiled.sub_permanents(wide), compiled.sub_permanents(tall), compiled.gradient(square)]
+    assert [a.shape for a in fast] == [(n + 1,), (n + 1,), (n, n)]
+    assert all(a.dtype == dtype for a in fast)
+    assert np.array_equal(fast[0], libperm.sub_permanents(wide, full=True)[0])
+    assert np.array_equal(fast[1], libperm.sub_permanents(tall, full=True)[0])
+    assert np.array_equal(fast[2], libperm.gradients(square[None])[0])
+    assert np.array_equal(fast[2], libperm.gradient(square))
     for other in (square[::-1, ::-1], square.astype("F"), square.tolist(), square[:, :0], np.zeros((n, n))):
         assert n == 1 or compiled.gradient(other) is None
     for other in (square, wide[::-1], wide.astype("F"), np.ones((18, 17)), np.array(3.0), None):

@@ -8,7 +8,7 @@ import pytest
 from support import by_rows, shared_matrix
 
 import libperm
-from libperm._numbers import int_of
+from libperm._core.scalars import int_of
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 5, 20, 30])

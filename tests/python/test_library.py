@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import libperm
-from libperm._library import library
+from libperm._core.library import library
 
-SHOW = "import libperm._library as it; print(it.library._name)"
+SHOW = "from libperm._core.library import library; print(library._name)"
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def bare(tmp_path):
     shutil.copytree(
         Path(libperm.__file__).parent,
         tmp_path / "libperm",
-        ignore=shutil.ignore_patterns("_lib", "__pycache__"),
+        ignore=shutil.ignore_patterns("lib", "__pycache__"),
     )
     of_a_wheel = Path(libperm.__file__).parents[1] / "libperm.libs"  # what its library needs
     if of_a_wheel.exists():
@@ -52,8 +52,8 @@ def test_named_and_missing(bare):
 
 
 def test_carried(bare):
-    (bare / "libperm" / "_lib").mkdir()
-    carried = bare / "libperm" / "_lib" / "libperm.so.1"
+    carried = bare / "libperm" / "_core" / "lib" / "libperm.so.1"
+    carried.parent.mkdir()
     carried.symlink_to(Path(library._name).resolve())
     assert imported(bare).stdout == f"{carried}\n"
 
@@ -72,7 +72,7 @@ def test_older(bare, tmp_path):
 
 
 def test_of_the_system(bare):
-    folder = bare / "usr" / "lib"
+    folder = bare / "usr" / "lib" / "some-linux-gnu"  # as deep as a wheel has it, which finds libperm.libs so
     folder.mkdir(parents=True)
     (folder / "libperm.so.1").symlink_to(Path(library._name).resolve())
     assert imported(bare, LD_LIBRARY_PATH=str(folder)).stdout == "libperm.so.1\n"

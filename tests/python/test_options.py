@@ -10,10 +10,10 @@ import pytest
 from support import rng
 
 import libperm
-from libperm import _abi, _library
-from libperm._errors import FIELDS
-from libperm._options import READERS, TYPES, Prepared, counting
-from libperm._seeds import Seed
+from libperm._core import abi, library
+from libperm._core.errors import FIELDS
+from libperm._core.options import READERS, TYPES, Prepared, counting
+from libperm._core.seeds import Seed
 
 A = [[1.5, 2.0], [3.0, 4.0]]
 
@@ -287,7 +287,7 @@ def test_info():
 
 
 def table():
-    return json.loads(_library.read_text(lambda *to: _library.library.perm_info(_abi.FORMAT_OPTIONS, *to)))
+    return json.loads(library.read_text(lambda *to: library.library.perm_info(abi.FORMAT_OPTIONS, *to)))
 
 
 GOALS = {
@@ -328,7 +328,7 @@ def test_an_option_counts_or_is_refused(call, option):
     """As the library's table has it."""
     value = GIVEN[option]
     if option == "machine":
-        value = _library.read_text(lambda *to: _library.library.perm_info(3, *to))
+        value = library.read_text(lambda *to: library.library.perm_info(3, *to))
     if option == "seed" and call == "perm_sample":
         pytest.skip("an argument of its own")
     rules = [
@@ -356,7 +356,7 @@ def test_the_options_are_those_of_the_table():
     facts = table()["facts"]
     names = {FIELDS.get(name, name): name for name in libperm.Options.__annotations__}
     assert facts.keys() - OF_C_ALONE == names.keys() - OF_PYTHON_ALONE
-    fields = {name for name, _ in _abi.Opts._fields_ if not name.startswith(("reserved", "struct_size"))}
+    fields = {name for name, _ in abi.Opts._fields_ if not name.startswith(("reserved", "struct_size"))}
     assert fields - {"progress_user", "cancel_user"} == facts.keys()
     for field, told in facts.items():
         if told["type"] == "function" or field in OF_C_ALONE:

@@ -10,7 +10,7 @@ import pytest
 from support import rng
 
 import libperm
-from libperm._batch import Results
+from libperm._core.batch import Results
 
 np = pytest.importorskip("numpy")
 sparse = pytest.importorskip("scipy.sparse")

@@ -9,8 +9,8 @@ import pytest
 from support import ROOT, SEED, by_definition, rng
 
 import libperm
-from libperm import _saving
-from libperm._library import library
+from libperm._core import saving
+from libperm._core.library import library
 
 np = pytest.importorskip("numpy")
 sparse = pytest.importorskip("scipy.sparse")
@@ -508,10 +508,10 @@ def test_damaged_bytes_are_told():
 def test_a_plan_of_another_matrix_is_refused():
     def sealed(head, native):
         content = head + b"\n" + native
-        return _saving._MAGIC + _saving._digest(content) + content
+        return saving._MAGIC + saving._digest(content) + content
 
     def parts(matrix):
-        return libperm.Plan(matrix).to_bytes()[len(_saving._MAGIC) + 64 :].split(b"\n", 1)
+        return libperm.Plan(matrix).to_bytes()[len(saving._MAGIC) + 64 :].split(b"\n", 1)
 
     (head, own), (_, larger), (_, whole) = map(parts, (np.eye(3) + 1.5, np.eye(9) + 1, np.full((3, 3), 2)))
     assert libperm.Plan.from_bytes(sealed(head, own)).permanent() == pytest.approx(exact(np.eye(3) + 1.5))

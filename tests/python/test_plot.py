@@ -84,6 +84,6 @@ def test_other_files_need_matplotlib(tmp_path):
 
 
 def test_words_are_escaped():
-    from libperm._drawing import Panel, svg_of
+    from libperm._core.drawing import Panel, svg_of
 
     assert "a &lt; b" in svg_of([Panel("a < b", (0, 1), (0, 1))])

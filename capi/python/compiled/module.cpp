@@ -1,6 +1,6 @@
-// libperm._compiled: the calls of microseconds, without the microseconds that ctypes takes. What they cannot
-// do, or what fails, they leave to the package's general way, in Python: each returns None then. So errors,
-// warnings and odd inputs are treated in one place.
+// libperm._core.compiled: the calls of microseconds, without the microseconds that ctypes takes. What they
+// cannot do, or what fails, they leave to the package's general way, in Python: each returns None then. So
+// errors, warnings and odd inputs are treated in one place.
 #include "capi/python/compiled/dense.hpp"
 #include "capi/python/compiled/library.hpp"
 #include "capi/python/compiled/matrix.hpp"
@@ -28,13 +28,20 @@ PyMethodDef methods[] = {{"bind", bind, METH_VARARGS, nullptr},
                          named("execute_batch", execute_batch),
                          {}};
 
-PyModuleDef module = {
-    PyModuleDef_HEAD_INIT, "libperm._compiled", nullptr, -1, methods, nullptr, nullptr, nullptr, nullptr};
+PyModuleDef module = {PyModuleDef_HEAD_INIT,
+                      "libperm._core.compiled",
+                      nullptr,
+                      -1,
+                      methods,
+                      nullptr,
+                      nullptr,
+                      nullptr,
+                      nullptr};
 
 } // namespace
 } // namespace perm_python
 
-PyMODINIT_FUNC PyInit__compiled() { // NOLINT(bugprone-reserved-identifier): Python asks for it
+PyMODINIT_FUNC PyInit_compiled() {
     PyObject *module = PyModule_Create(&perm_python::module);
     if (module && PyModule_AddIntConstant(module, "LARGEST_ORDER", perm_python::largest_order) == 0 &&
         PyModule_AddIntConstant(module, "MOST_LINES", perm_python::most_lines) == 0)

@@ -49,11 +49,13 @@ libperm.networkx, libperm.piquasso, libperm.thewalrus. Names that begin with _ a
 import sys
 from types import ModuleType
 
-from libperm import _deprecated, _periodic, _plan
 from libperm import boson as boson
-from libperm._batch import Batch
-from libperm._dense import sub_permanents
-from libperm._errors import (
+from libperm._core import deprecated as _deprecated
+from libperm._core import periodic as _periodic
+from libperm._core import plan as _plan
+from libperm._core.batch import Batch
+from libperm._core.dense import sub_permanents
+from libperm._core.errors import (
     CancelledError,
     Error,
     GpuError,
@@ -67,17 +69,17 @@ from libperm._errors import (
     UnmatchedWarning,
     UnsupportedError,
 )
-from libperm._estimates import Estimate, Estimation, Scaled, estimate
-from libperm._functions import compute, gradient, gradients, permanent, permanents
-from libperm._intervals import Bound, Interval, bounds
-from libperm._library import info, set_log_level, version
-from libperm._matchings import Marginals, marginals, matchings
-from libperm._options import Options, RunOptions
-from libperm._periodic import GeneratingFunction, Growth, Periodic
-from libperm._plan import Plan
-from libperm._product import permanent_of_product
-from libperm._result import Gradient, Result
-from libperm._samples import sample
+from libperm._core.estimates import Estimate, Estimation, Scaled, estimate
+from libperm._core.functions import compute, gradient, gradients, permanent, permanents
+from libperm._core.intervals import Bound, Interval, bounds
+from libperm._core.library import info, set_log_level, version
+from libperm._core.matchings import Marginals, marginals, matchings
+from libperm._core.options import Options, RunOptions
+from libperm._core.periodic import GeneratingFunction, Growth, Periodic
+from libperm._core.plan import Plan
+from libperm._core.product import permanent_of_product
+from libperm._core.result import Gradient, Result
+from libperm._core.samples import sample
 
 __version__ = version()
 
@@ -125,6 +127,13 @@ __all__ = [
     "sub_permanents",
     "version",
 ]
+
+# Classes say that they are of this module: so help() and tracebacks name them, and pickles do not depend on
+# where _core has them.
+for _public in [globals()[name] for name in __all__]:
+    if isinstance(_public, type):
+        _public.__module__ = __name__
+del _public
 
 # Modules of before, under the names that they had.
 _FORMER = {"plan": _plan, "periodic": _periodic}

@@ -5,23 +5,25 @@ from __future__ import annotations
 import ctypes
 from typing import TYPE_CHECKING, Any
 
-from libperm import _abi, _fock
-from libperm._call import run
-from libperm._distribution import Distribution, Limits, of_all, of_given
-from libperm._library import check, library
-from libperm._matrix import array_in
-from libperm._options import Prepared
-from libperm._photons import MOST_PHOTONS, experiment, modes_in, outcomes_in
-from libperm._quantities import bytes_of, seconds_of, whole
-from libperm._seeds import chosen, seed_of
-from libperm._values import as_doubles
+from libperm._core import abi, fock
+from libperm._core.call import run
+from libperm._core.distribution import Distribution, Limits, of_all, of_given
+from libperm._core.library import check, library
+from libperm._core.matrix import array_in
+from libperm._core.options import Prepared
+from libperm._core.photons import MOST_PHOTONS, experiment, modes_in, outcomes_in
+from libperm._core.quantities import bytes_of, seconds_of, whole
+from libperm._core.seeds import chosen, seed_of
+from libperm._core.values import as_doubles
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from libperm._options import RunOptions
+    from libperm._core.options import RunOptions
 
 __all__ = ["Distribution", "distribution", "outcomes", "probability", "sample"]
+
+Distribution.__module__ = __name__  # where it is public
 
 
 def sample(
@@ -63,8 +65,8 @@ def sample(
     drawn_from = seed_of(chosen(rng, seed))
     samples = np.zeros((count, modes), np.int64)
     prepared = Prepared(dict(options), None)
-    struct = _abi.Boson(
-        struct_size=ctypes.sizeof(_abi.Boson),
+    struct = abi.Boson(
+        struct_size=ctypes.sizeof(abi.Boson),
         modes=modes,
         inputs=inputs,
         amplitudes=amplitudes.ctypes.data,
@@ -148,6 +150,6 @@ def outcomes(modes: int, photons: int, *, lost: bool = False) -> Any:
     modes = whole("modes", modes, 2**20)
     photons = whole("photons", photons, MOST_PHOTONS)
     caps = (photons,) * (modes + bool(lost))
-    count = _fock.sizes(caps, photons)[-1]
+    count = fock.sizes(caps, photons)[-1]
     Limits.of(None, None).require(float(count) * 10 * modes, 0, f"{count} outcomes")
-    return _fock.listed(caps, photons)[:, :modes].astype("int64")
+    return fock.listed(caps, photons)[:, :modes].astype("int64")

@@ -21,8 +21,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from libperm import _differentiable
-from libperm._library import library
+from libperm._core import differentiable
+from libperm._core.library import library
 
 _TYPES = ("float32", "float64", "complex64", "complex128")
 
@@ -70,7 +70,7 @@ def distribution(
     if overlaps is not None:
         overlaps = jnp.asarray(overlaps)
         U = U.astype(jnp.promote_types(U.dtype, overlaps.dtype))
-    found: jax.Array = _differentiable.distribution(
+    found: jax.Array = differentiable.distribution(
         U, (photons, occupation), transmission, overlaps, jnp, partial(jnp.asarray, dtype=U.dtype)
     )
     return found
@@ -107,7 +107,7 @@ def _call(name: str, outputs: Any) -> Any:
 
 
 def _register() -> None:
-    path = Path(__file__).with_name("_lib") / "libperm_xla.so"
+    path = Path(__file__).parent / "_core" / "lib" / "libperm_xla.so"
     if not path.exists():
         raise ImportError(
             "this libperm was built without jaxlib's headers: take a wheel of it, or, where jax is "

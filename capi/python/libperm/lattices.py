@@ -24,9 +24,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from libperm._errors import InvalidMatrixError
-from libperm._periodic import lattice_cell
-from libperm._quantities import whole
+from libperm._core.errors import InvalidMatrixError
+from libperm._core.periodic import lattice_cell
+from libperm._core.quantities import whole
 
 __all__ = ["Lattice", "aztec", "board", "brick", "cell", "hexagon", "torus"]
 

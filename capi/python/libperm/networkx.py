@@ -28,16 +28,16 @@ from networkx.algorithms import bipartite
 from scipy import sparse
 
 import libperm
-from libperm._errors import InvalidMatrixError
-from libperm._functions import permanent
-from libperm._matrix import Matrix, of_places
-from libperm._numbers import Number
-from libperm._values import kind_of_array
+from libperm._core.errors import InvalidMatrixError
+from libperm._core.functions import permanent
+from libperm._core.matrix import Matrix, of_places
+from libperm._core.scalars import Number
+from libperm._core.values import kind_of_array
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from libperm._options import Options
+    from libperm._core.options import Options
 
 
 def biadjacency(

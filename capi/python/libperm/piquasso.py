@@ -16,9 +16,9 @@ from typing import Any
 
 from piquasso import NumpyConnector
 
-from libperm._dense import sub_permanents
-from libperm._functions import permanent
-from libperm._quantities import whole
+from libperm._core.dense import sub_permanents
+from libperm._core.functions import permanent
+from libperm._core.quantities import whole
 
 
 class LibpermConnector(NumpyConnector):

@@ -24,7 +24,7 @@ from stonesoup.types.hypothesis import SingleProbabilityHypothesis
 from stonesoup.types.multihypothesis import MultipleHypothesis
 from stonesoup.types.numeric import Probability
 
-from libperm._matchings import marginals
+from libperm._core.matchings import marginals
 
 
 class ExactJPDA(DataAssociator):

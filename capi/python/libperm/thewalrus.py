@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from libperm._functions import permanent
-from libperm._numbers import Number
-from libperm._quantities import whole
-from libperm._sequences import items_of
+from libperm._core.functions import permanent
+from libperm._core.quantities import whole
+from libperm._core.scalars import Number
+from libperm._core.sequences import items_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from libperm._options import Options
+    from libperm._core.options import Options
 
 
 def perm(A: Any, method: str = "bbfg", **options: Unpack[Options]) -> Number:

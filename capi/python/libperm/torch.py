@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from libperm import _differentiable
-from libperm._functions import gradients, permanents
-from libperm._options import counting
+from libperm._core import differentiable
+from libperm._core.functions import gradients, permanents
+from libperm._core.options import counting
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from libperm._options import Options
+    from libperm._core.options import Options
 
 _TYPES = (torch.float32, torch.float64, torch.complex64, torch.complex128)
 
@@ -83,7 +83,7 @@ def distribution(
     if overlaps is not None and not isinstance(overlaps, (int, float, torch.Tensor)):
         overlaps = constant(np.asarray(overlaps))
     given = photons, occupation
-    found: torch.Tensor = _differentiable.distribution(U, given, transmission, overlaps, torch, constant)
+    found: torch.Tensor = differentiable.distribution(U, given, transmission, overlaps, torch, constant)
     return found
 
 

@@ -1,0 +1,15 @@
+"""What libperm and its public modules are made of. Nothing here is for use: names and modules may change.
+
+The library        library loads it; abi is perm.h, as ctypes has it; errors, call, stop, progress
+What callers give  matrix, values, scalars, sequences, quantities; options, seeds
+What they get      result, result_number, batch, intervals, partials
+One matrix         functions, product; quick, by the extension `compiled`; dense, by_rows, exact_minors
+Many matrices      counted_batch, weighted_batch, full_batch
+Patterns           plan, handle, saving; periodic; picture, drawing
+Matchings          matchings, small_marginals, samples
+Estimates          estimates
+Photons            photons, fock, interference, distribution, differentiable
+
+deprecated has the ways of before, sums adds duplicates. Each module imports others one way, and none of the
+public ones.
+"""

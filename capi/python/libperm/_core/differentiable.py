@@ -1,0 +1,59 @@
+"""Distributions of photons in JAX and torch, by their own operations, so that they differentiate them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Callable
+
+from libperm._core import fock
+from libperm._core.distribution import Limits, forms_of
+from libperm._core.errors import UnsupportedError
+from libperm._core.interference import permanent_of_forms, product_of_forms
+from libperm._core.photons import MOST_PHOTONS, kinds_of, modes_in
+
+
+def distribution(
+    U: Any, came: tuple[Any, Any], transmission: Any, overlaps: Any, of: Any, constant: Callable[[Any], Any]
+) -> Any:
+    """The probabilities in the order of boson.distribution(); came: photons and occupation. constant: makes
+    an array of U's type of one of numpy's."""
+    import numpy as np
+
+    if len(U.shape) != 2 or U.shape[0] == 0:
+        raise TypeError(f"an array of shape {tuple(U.shape)} is no matrix of amplitudes")
+    modes = modes_in(*came, U.shape[1])
+    photons = len(modes)
+    if photons > MOST_PHOTONS:
+        raise UnsupportedError(f"{photons} photons: at most {MOST_PHOTONS} are")
+    is_lossless = isinstance(transmission, (int, float)) and transmission == 1
+    caps = (photons,) * (U.shape[0] + (not is_lossless))
+    first, copies = kinds_of(modes, None) if overlaps is None else (list(range(photons)), (1,) * photons)
+    _require_memory(caps, copies if overlaps is not None or not is_lossless else None)
+    if photons == 0:
+        return constant(np.ones(1)).real
+    columns = U[:, modes]
+    if is_lossless and overlaps is None:
+        found = product_of_forms(columns, fock.layers(caps, photons), of)
+        came_together = math.prod(math.factorial(t) for t in copies)
+        weights = constant(fock.factorials(fock.last(caps, photons)) / came_together)
+        return (found * found.conj() * weights).real
+    same = constant((modes[:, None] == modes[first]) * 1.0)
+    shared = same * 0 + 1 if overlaps is None else _gram(overlaps, constant(np.eye(photons)))
+    forms = forms_of((columns, columns[:, first]), shared, transmission, same, False, of)
+    norm = permanent_of_forms((shared * same)[:, :, None], copies, (photons,), of)[0]
+    return (permanent_of_forms(forms, copies, caps, of) / norm).real
+
+
+def _gram(overlaps: Any, identity: Any) -> Any:
+    """Of one number for all pairs, or the matrix itself."""
+    if getattr(overlaps, "shape", ()) == ():
+        return identity + overlaps * (1 - identity)
+    return overlaps + identity * 0
+
+
+def _require_memory(caps: tuple[int, ...], copies: tuple[int, ...] | None) -> None:
+    photons = caps[0]
+    ways = fock.sizes(caps, photons)
+    widths = [1] * len(ways) if copies is None else fock.sizes(copies, photons)
+    taken = sum(x * y for x, y in zip(ways, widths)) * 32.0 * len(caps)
+    Limits.of(None, None).require(taken, 0, f"{ways[-1]} outcomes with what their derivatives are made of")

@@ -1,0 +1,270 @@
+"""Probabilities of where photons leave, of all ways or of some, each with a bound of its error.
+
+With u = 2^-53, a sum of p complex products, in any order, is within sqrt(2) 2 p u < 3 p u of the sum of
+their absolute values, and a complex product within sqrt(5) u < 3 u. So a coefficient whose terms take q
+roundings on their way is within 1.05 q u of its mass, the sum of their absolute values; the mass is itself
+computed, within as many, and q u is below 2^-30."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from libperm._core import fock
+from libperm._core.dense import Dense, batch_of
+from libperm._core.errors import InvalidOptionError, MemoryRefusedError, TimeRefusedError, UnsupportedError
+from libperm._core.interference import (
+    permanent_and_mass,
+    permanent_of_forms,
+    product_and_mass,
+    product_of_forms,
+)
+from libperm._core.photons import Experiment
+
+_U = 2.0**-53
+_LEAST = 2.0**-500  # covers what underflows in a square, which at most 100! multiplies
+_QUICK = 0.02  # seconds
+_EXACT_FACTORIALS = 18  # 18! < 2^53
+
+
+@dataclass(frozen=True, eq=False)
+class Distribution:
+    """Ways that photons leave, their probabilities, and for each a certain bound of its absolute error."""
+
+    outcomes: Any  # (count, modes), the photons in each mode
+    probabilities: Any  # floats, or Fractions, which are exact
+    error_bounds: Any
+
+    def __len__(self) -> int:
+        return len(self.probabilities)
+
+    def as_dict(self) -> dict[tuple[int, ...], Any]:
+        return dict(zip(map(tuple, self.outcomes.tolist()), self.probabilities.tolist()))
+
+
+@dataclass(frozen=True)
+class Limits:
+    """In bytes and seconds."""
+
+    memory: float
+    seconds: float
+
+    @classmethod
+    def of(cls, memory: int | None, seconds: float | None) -> Limits:
+        if seconds is not None and not seconds >= 0:
+            raise InvalidOptionError(f"time_limit is {seconds}: it cannot be negative, or NaN")
+        if not memory:
+            memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") * 3 // 4
+        return cls(memory, seconds or 86400.0)
+
+    def require(self, bytes_taken: float, seconds: float, what: str) -> None:
+        instead = "give fewer outcomes, or a higher"
+        if bytes_taken > self.memory:
+            taken, allowed = (_amount(x / 2**30) for x in (bytes_taken, self.memory))
+            raise MemoryRefusedError(
+                f"{what} would take {taken} GiB, and {allowed} GiB are allowed: {instead} memory_limit"
+            )
+        if seconds > self.seconds:
+            taken, allowed = _amount(seconds), _amount(self.seconds)
+            raise TimeRefusedError(
+                f"{what} would take about {taken} s, and {allowed} s are allowed: {instead} time_limit"
+            )
+
+
+def _amount(x: float) -> str:
+    return f"{x:.1f}" if 0.1 <= x < 1e6 else f"{x:.1e}"
+
+
+def of_all(e: Experiment, limits: Limits) -> Distribution:
+    """Of all ways; with losses those of fewer photons follow those of more."""
+    import numpy as np
+
+    caps = (e.photons,) * _variables(e)
+    probabilities, bounds = _within(e, caps, limits, is_all=True)
+    outcomes = fock.last(caps, e.photons)[:, : e.modes].astype(np.int64)
+    return Distribution(outcomes, probabilities, bounds)
+
+
+def of_given(e: Experiment, outcomes: Any, limits: Limits) -> Distribution:
+    """Of these, (count, modes), in any order. What cannot be has 0."""
+    import numpy as np
+
+    left = outcomes.sum(axis=1)
+    is_possible = left <= e.photons if _variables(e) > e.modes else left == e.photons
+    probabilities = np.full(len(outcomes), Fraction(0)) if e.is_exact else np.zeros(len(outcomes))
+    bounds = np.zeros(len(outcomes))
+    possible = outcomes[is_possible]
+    if _variables(e) > e.modes:
+        possible = np.concatenate([possible, e.photons - possible.sum(axis=1, keepdims=True)], axis=1)
+    if len(possible) > 0:
+        probabilities[is_possible], bounds[is_possible] = _of_possible(e, possible, limits)
+    return Distribution(outcomes, probabilities, bounds)
+
+
+def _of_possible(e: Experiment, outcomes: Any, limits: Limits) -> tuple[Any, Any]:
+    """Goes the quickest way: all that is within the most of each mode, at once, or one by one."""
+    import numpy as np
+
+    most = tuple(outcomes.max(axis=0).tolist())
+    at_once = _seconds(e, most) if _bytes(e, most) <= limits.memory else math.inf
+    if _is_plain(e) and not e.is_exact:
+        came = Counter(e.came.tolist()).values()
+        terms = min(2.0 ** (e.photons - 1), float(math.prod(t + 1 for t in came)))
+        by_permanents = len(outcomes) * (1e-6 + e.photons * terms * 1e-9)
+        if by_permanents < at_once:
+            limits.require(0, by_permanents, f"{len(outcomes)} permanents")
+            return _by_permanents(e, outcomes)
+    elif at_once > _QUICK:
+        alone, index = np.unique(outcomes, axis=0, return_inverse=True)
+        one_by_one = sum(_seconds(e, tuple(caps)) for caps in alone.tolist())
+        if one_by_one < at_once:
+            limits.require(0, one_by_one, f"outcomes, {len(alone)} of them,")
+            each = [_within(e, tuple(one), limits) for one in alone.tolist()]  # the only way within itself
+            found = [np.concatenate(parts)[index.reshape(-1)] for parts in zip(*each)]
+            return found[0], found[1]
+    probabilities, bounds = _within(e, most, limits)
+    where = fock.places(most, outcomes)
+    return probabilities[where], bounds[where]
+
+
+def _by_permanents(e: Experiment, outcomes: Any) -> tuple[Any, Any]:
+    """Those whose modes hold the same numbers of photons, in any order, are one batch."""
+    import numpy as np
+
+    modes, copies = np.unique(e.came, return_counts=True)
+    first = [int(np.argmax(e.came == mode)) for mode in modes]
+    order = np.argsort(-outcomes, axis=1, kind="stable")
+    groups: dict[tuple[int, ...], list[int]] = defaultdict(list)
+    for i, held in enumerate(np.take_along_axis(outcomes, order, 1).tolist()):
+        groups[tuple(q for q in held if q > 0)].append(i)
+    probabilities, bounds = np.empty(len(outcomes)), np.empty(len(outcomes))
+    for held, members in groups.items():
+        batch = e.amplitudes[order[members, : len(held)]][:, :, first]
+        found = batch_of(Dense(batch, held, copies.tolist()), {})
+        weight = 1 / math.prod(map(math.factorial, [*held, *copies.tolist()]))
+        probabilities[members], bounds[members] = _squared(found.values, found.abs_error_bounds, weight, 4)
+    return probabilities, bounds
+
+
+def _variables(e: Experiment) -> int:
+    return e.modes + int(e.absorbs or e.transmission != 1)
+
+
+def _is_plain(e: Experiment) -> bool:
+    return e.overlaps is None and not e.absorbs and bool(e.transmission == 1)
+
+
+def _within(e: Experiment, caps: tuple[int, ...], limits: Limits, is_all: bool = False) -> tuple[Any, Any]:
+    """Of all ways within caps that no photon is missing from, with their bounds; a mode behind the others
+    counts the lost ones."""
+    import numpy as np
+
+    count = fock.sizes(caps, e.photons)[-1]
+    what = f"{count} outcome{'s' * (count > 1)} of {e.photons} photons in {e.modes} modes"
+    listed = 8 * e.modes * count if is_all else 0
+    limits.require(_bytes(e, caps) + listed, _seconds(e, caps), what)
+    if e.photons == 0:
+        return np.ones(1, e.amplitudes.dtype if e.is_exact else float), np.zeros(1)
+    active = [j for j, cap in enumerate(caps) if cap > 0]
+    held = tuple(caps[j] for j in active)
+    return _of_products(e, active, held) if _is_plain(e) else _of_forms(e, active, held)
+
+
+def _of_products(e: Experiment, active: list[int], caps: tuple[int, ...]) -> tuple[Any, Any]:
+    import numpy as np
+
+    forms, n = e.amplitudes[active], e.photons
+    came = math.prod(map(math.factorial, Counter(e.came.tolist()).values()))
+    ways = fock.layers(caps, n)
+    outs = fock.last(caps, n)
+    if e.is_exact:
+        found = product_of_forms(forms, ways, np)
+        probabilities = found * found * fock.factorials(outs, is_exact=True) / Fraction(came)
+        return probabilities, np.zeros(len(found))
+    found, mass = product_and_mass(forms, ways, np)
+    roundings = sum(3 * min(len(active), k) + 6 for k in range(1, n + 1))
+    of_weights = 4 if n <= _EXACT_FACTORIALS else 4 * n + 4
+    return _squared(found, 1.05 * _U * roundings * mass, fock.factorials(outs) / came, of_weights)
+
+
+def _squared(found: Any, errors: Any, weights: Any, of_weights: int) -> tuple[Any, Any]:
+    """Squares of absolute values, and their bounds; of_weights: roundings of the weights."""
+    import numpy as np
+
+    squares = found.real**2 + found.imag**2
+    probabilities = squares * weights
+    bounds = (2 * np.abs(found) + errors) * errors * weights + probabilities * (_U * (of_weights + 3))
+    return probabilities, bounds * (1 + 2.0**-40) + _LEAST
+
+
+def _of_forms(e: Experiment, active: list[int], caps: tuple[int, ...]) -> tuple[Any, Any]:
+    import numpy as np
+
+    first, copies = e.kinds()
+    came = e.came[:, None] == e.came[first]
+    overlaps = np.ones(came.shape, int) if e.overlaps is None else e.overlaps[:, first]
+    together = (overlaps * came)[:, :, None]  # whose permanent is the square of the state that comes in
+    kinds = e.amplitudes[:, first]
+    forms = forms_of((e.amplitudes, kinds), overlaps, e.transmission, came, e.absorbs, np)[:, :, active]
+    one_mode = (e.photons,)
+    if e.is_exact:
+        norm = permanent_of_forms(together, copies, one_mode, np)[0]
+        return permanent_of_forms(forms, copies, caps, np) / norm, np.zeros(fock.sizes(caps, e.photons)[-1])
+    sizes = abs(forms)
+    if (
+        e.absorbs and active[-1] == e.modes
+    ):  # what is left of 1 has the roundings of 1, and of what is taken off
+        sizes[:, :, -1] = abs(overlaps) * (came + abs(e.amplitudes).T @ abs(kinds))
+    found, mass = permanent_and_mass(forms, sizes, copies, caps, np)
+    norm, norm_mass = (
+        x[0] for x in permanent_and_mass(together * 1.0, abs(together) * 1.0, copies, one_mode, np)
+    )
+    roundings = e.photons * (3 * len(copies) + len(active) + 16 + 3 * e.modes * e.absorbs)
+    share = 1.05 * _U * roundings
+    norm, error = float(norm.real), float(share * norm_mass)
+    if not norm > 2 * error:
+        raise UnsupportedError(
+            "so many photons come in by one mode that rounding hides their state: give Fractions"
+        )
+    relative = error / (norm - error)
+    probabilities = found.real / norm
+    bounds = share * mass / norm * (1 + relative) + (abs(probabilities) + _LEAST) * (relative + 2 * _U)
+    bounds += np.where(probabilities < 0, -probabilities, 0)  # none is below 0
+    return np.maximum(probabilities, 0), bounds * (1 + 2.0**-40) + _LEAST
+
+
+def forms_of(columns: Any, overlaps: Any, transmission: Any, came: Any, absorbs: bool, of: Any) -> Any:
+    """The matrix of forms, (photons, kinds, modes), with another mode for those that are lost. columns: the
+    amplitudes of the photons, and of one of each kind; came: whether they come in alike."""
+    amplitudes, kinds = columns
+    conjugate = amplitudes if amplitudes.dtype == object else amplitudes.conj()
+    products = conjugate.T[:, None, :] * kinds.T[None, :, :] * overlaps[:, :, None]
+    if not absorbs and isinstance(transmission, (int, float, Fraction)) and transmission == 1:
+        return products
+    kept = conjugate.T @ kinds if absorbs else came
+    lost = ((came - transmission * kept) * overlaps)[:, :, None]
+    return of.concatenate([transmission * products, lost + products[:, :, :1] * 0], -1)
+
+
+def _widths(e: Experiment, caps: tuple[int, ...]) -> list[int]:
+    """How many polynomials each layer has."""
+    return [1] * (e.photons + 1) if _is_plain(e) else fock.sizes(e.kinds()[1], e.photons)
+
+
+def _bytes(e: Experiment, caps: tuple[int, ...]) -> float:
+    ways, numbers = fock.sizes(caps, e.photons), 500 if e.is_exact else 100
+    tables = sum(ways) * len(caps) * 2 + ways[-1] * len(caps) * 4
+    return tables + numbers * max(x * y for x, y in zip(_widths(e, caps), ways))
+
+
+def _seconds(e: Experiment, caps: tuple[int, ...]) -> float:
+    ways, widths = fock.sizes(caps, e.photons), _widths(e, caps)
+    kinds = 1 if _is_plain(e) else len(e.kinds()[1])
+    places = sum(ways) * len(caps) * 1e-8 + e.photons * 3e-5
+    steps = range(e.photons)
+    work = sum(widths[k + 1] * len(caps) * (kinds * ways[k] + 5 * ways[k + 1]) for k in steps)
+    return places + work * (3e-7 if e.is_exact else 2e-9)

@@ -1,0 +1,228 @@
+"""Permanents that are too large to be computed, from samples, with a guarantee."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import weakref
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Callable
+
+from libperm._core import abi
+from libperm._core.call import run
+from libperm._core.errors import InvalidOptionError
+from libperm._core.library import check, library
+from libperm._core.matrix import Input, read
+from libperm._core.options import MULTIPLICITIES, Prepared
+from libperm._core.partials import bytes_from, structs_of
+from libperm._core.quantities import real, whole
+from libperm._core.values import value_type_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from libperm._core.options import Options
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """mantissa * 2**exp2."""
+
+    mantissa: float | complex
+    exp2: int
+
+    def __float__(self) -> float:
+        """To nearest; inf or 0 beyond a double."""
+        if isinstance(self.mantissa, complex):
+            raise TypeError("a complex number: complex() of it")
+        return _shifted(self.mantissa, self.exp2)
+
+    def __complex__(self) -> complex:
+        mantissa = complex(self.mantissa)
+        return complex(_shifted(mantissa.real, self.exp2), _shifted(mantissa.imag, self.exp2))
+
+    @property
+    def log10(self) -> float:
+        """Of the absolute value; -inf of 0."""
+        size = abs(self.mantissa)
+        return math.log10(size) + self.exp2 * math.log10(2) if size > 0 else -math.inf
+
+    def __str__(self) -> str:
+        if isinstance(self.mantissa, complex):
+            return str(complex(self))
+        if self.mantissa == 0:
+            return "0"
+        whole = math.floor(self.log10)
+        digits, exponent = f"{10 ** (self.log10 - whole):.5e}".split("e")
+        return f"{'-' if self.mantissa < 0 else ''}{digits}e{whole + int(exponent):+03d}"
+
+
+@dataclass(frozen=True, repr=False)
+class Estimate:
+    """The permanent of a nonnegative matrix within a factor 1 +- epsilon with probability 1 - delta; of any
+    other `value` is within `error` of it with that probability. Where `exact`, for certain."""
+
+    value: Scaled
+    lower: Scaled  # the permanent, or its real part, lies between both with probability 1 - delta
+    upper: Scaled
+    error: Scaled  # of additive estimates
+    epsilon: float  # what is guaranteed; 0 where exact, inf where additive
+    delta: float
+    exact: bool
+    additive: bool  # signs of rows and columns do not make all entries nonnegative
+    samples: int
+    accepted: int  # of these
+    method: str
+    blocks: int  # that the reductions left
+    blocks_exact: int
+    seconds: float
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+    def __complex__(self) -> complex:
+        return complex(self.value)
+
+    def __str__(self) -> str:
+        if self.exact:
+            return str(self.value)
+        if self.additive:
+            return f"{self.value} within {self.error}, probability {1 - self.delta:g}"
+        return f"{self.value} within a factor 1 +- {self.epsilon:.3g}, probability {1 - self.delta:g}"
+
+    def __repr__(self) -> str:
+        return f"<libperm.Estimate {self}>"
+
+
+def estimate(
+    A: Any,
+    epsilon: float = 0.01,
+    delta: float = 0.05,
+    method: str | None = None,
+    samples: int = 0,
+    **options: Unpack[Options],
+) -> Estimate:
+    """The permanent of a matrix that may be far too large to be computed (docs/estimates.md). What falls
+    apart is computed exactly, the rest estimated from samples: of a matrix that is nonnegative,
+    but for signs of rows and columns, within a factor 1 +- epsilon, with probability 1 - delta; of others
+    with an additive error. The same numbers follow from the same option rng, and without it.
+
+    method: "auto", "nesting", "rejection", "glynn".
+    samples: at most so many; 0: as many as it takes.
+
+    >>> import libperm
+    >>> print(libperm.estimate([[1.0, 2.0], [3.0, 4.0]]))
+    1.00000e+01
+    >>> large = libperm.estimate([[1.0] * 50 for _ in range(50)], epsilon=0.1, without="merge")
+    >>> abs(large.value.log10 - 64.483) < 0.05
+    True
+    """
+    return Estimation(A, epsilon, delta, method, samples, **options).run()
+
+
+class Estimation:
+    """An estimate by any number of processes, each with the same arguments: the samples in numbered shards,
+    and the bits of estimate() from what they came to.
+
+    >>> import libperm
+    >>> ones = [[1.0] * 50 for _ in range(50)]
+    >>> one = libperm.Estimation(ones, epsilon=0.1, without="merge")
+    >>> found = one.combine([one.run_shard(k) for k in range(one.shards())])
+    >>> found.value == one.run().value
+    True
+    """
+
+    def __init__(
+        self,
+        A: Any,
+        epsilon: float = 0.01,
+        delta: float = 0.05,
+        method: str | None = None,
+        samples: int = 0,
+        **options: Unpack[Options],
+    ) -> None:
+        for name, number in (("epsilon", epsilon), ("delta", delta)):
+            if not 0 < real(name, number) < 1:
+                raise InvalidOptionError(f"{name} is {number}: it must be above 0 and below 1")
+        samples = whole("samples", samples, 2**63 - 1)
+        matrix, self._options = read(A), Prepared(options, None)
+        times: list[Any] = [options.get(name) for name in MULTIPLICITIES]
+        self._given = Input(matrix, value_type_of(matrix.entries, matrix.kind), *times)
+        self._wanted = abi.EstimateOpts(
+            ctypes.sizeof(abi.EstimateOpts),
+            epsilon,
+            delta,
+            self._options.struct.seed,
+            None if method is None else method.encode(),
+            samples,
+        )
+        places = self._given.struct, self._options.struct, self._wanted
+        self._places = [ctypes.addressof(x) for x in places]
+        self._task: Any = None
+
+    def run(self) -> Estimate:
+        """What estimate() returns."""
+        function = library.perm_estimate
+        return self._found(lambda found: function(*self._places, found))
+
+    def shards(self) -> int:
+        """How many are expected to be enough."""
+        count = ctypes.c_int64()
+        check(library.perm_task_shards(self._planned(), ctypes.byref(count), None, None))
+        return count.value
+
+    def run_shard(self, number: int) -> bytes:
+        """What one comes to, any number from 0 on, for combine() here or elsewhere."""
+        task, function = self._planned(), library.perm_task_run_shard
+        return bytes_from(self._options, lambda partial: function(task, number, partial))
+
+    def combine(self, partials: Iterable[bytes]) -> Estimate:
+        """From those of the shards 0 .. shards() - 1 at least, in any order; where their samples prove too
+        few, more are drawn."""
+        structs, kept = structs_of(partials)
+        task, function = self._planned(), library.perm_task_combine
+        answer = abi.Answer(ctypes.sizeof(abi.Answer))
+
+        def call(found: int) -> int:
+            answer.estimate = found
+            return int(function(task, structs, len(kept), ctypes.addressof(answer)))
+
+        return self._found(call)
+
+    def _planned(self) -> Any:
+        """The task, which is planned once, for all shards."""
+        if self._task is None:
+            task, function = ctypes.c_void_p(), library.perm_task_estimate
+            run(self._options, True, lambda: check(function(*self._places, ctypes.byref(task))))
+            weakref.finalize(self, library.perm_task_destroy, task)
+            self._task = task
+        return self._task
+
+    def _found(self, call: Callable[[int], int]) -> Estimate:
+        found = abi.Estimated(ctypes.sizeof(abi.Estimated))
+        run(self._options, True, lambda: check(call(ctypes.addressof(found))))
+        re, im = found.mantissa_re, found.mantissa_im
+        return Estimate(
+            Scaled(re if im == 0 else complex(re, im), found.exp2),
+            Scaled(found.lower_mantissa, found.lower_exp2),
+            Scaled(found.upper_mantissa, found.upper_exp2),
+            Scaled(found.error_mantissa, found.error_exp2),
+            found.epsilon,
+            found.delta,
+            bool(found.exact),
+            bool(found.additive),
+            found.samples,
+            found.accepted,
+            found.method.decode(),
+            found.blocks,
+            found.blocks_exact,
+            found.seconds_total,
+        )
+
+
+def _shifted(mantissa: float, exp2: int) -> float:
+    try:
+        return math.ldexp(mantissa, exp2)
+    except OverflowError:
+        return math.copysign(math.inf, mantissa)

@@ -1,0 +1,366 @@
+"""Lines that may stay unmatched: probabilities of entries and lines, and numbers of matchings."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from libperm._core import abi, small_marginals
+from libperm._core.batch import Batch, Results
+from libperm._core.call import run
+from libperm._core.errors import CancelledError, Error, InvalidMatrixError, TimeRefusedError, UnmatchedWarning
+from libperm._core.handle import LONG_SECONDS, Handle
+from libperm._core.library import check, library
+from libperm._core.matrix import LONG_LINES, LONG_ORDER, Input, Matrix, input_of, of_places, read
+from libperm._core.options import Prepared
+from libperm._core.result import Answer, Result, in_numpy, result_of
+from libperm._core.scalars import Kind, numbers_of
+from libperm._core.sequences import items_of
+from libperm._core.values import (
+    Buffer,
+    as_array,
+    as_doubles,
+    encode,
+    is_array,
+    is_numpy,
+    kind_of_entries,
+    plain,
+    value_type_of,
+)
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from libperm._core.options import Options
+
+# lib/marginals: lines of the shorter side; numbers of all their sets after all lines
+_MOST_SHORT, _MOST_NUMBERS = 12, 1 << 16
+_WORTH_A_PLAN = 32  # matrices: planning takes as long as some of them without
+
+
+@dataclass(frozen=True, repr=False)
+class Marginals:
+    """Probabilities in a matching that is drawn with its share of the sum over all matchings, and certain
+    bounds of their errors. Of many matrices each has one dimension more, and `result` is a libperm.Batch."""
+
+    entries: Any  # that each is in the matching, in the form of A
+    rows: Any  # that each stays unmatched
+    cols: Any
+    entry_bounds: Any
+    row_bounds: Any
+    col_bounds: Any
+    result: Result | Batch  # the sum over all matchings
+
+    @property
+    def value(self) -> Any:
+        """The sum over all matchings; OverflowError, of a batch inf, where it is beyond a double: a single
+        matrix's `result` has it whole."""
+        return self.result.values if isinstance(self.result, Batch) else self.result.value
+
+    def __repr__(self) -> str:
+        lines = f"{len(self.rows)} rows, {len(self.cols)} columns"
+        if isinstance(self.result, Batch):
+            return f"<libperm.Marginals of {len(self.entries)} matrices>"
+        return f"<libperm.Marginals of {lines}, sum over all matchings {self.result.text}>"
+
+
+_PARTS = tuple(field.name for field in fields(Marginals) if field.name != "result")
+
+
+def marginals(
+    A: Any, row_unmatched: Any = None, col_unmatched: Any = None, **options: Unpack[Options]
+) -> Marginals:
+    """How likely each entry is to be in a matching of A, and each row and column to stay unmatched: what a
+    tracker asks of its associations (JPDA). The probability of a matching is proportional to the product of
+    its entries and of the weights of the lines that are not in it; none may be negative.
+
+    row_unmatched, col_unmatched: these weights, one for each row or column, or one number for all. None: each
+    must be matched; if both are None, lines of the longer side of a rectangle may stay unmatched, with
+    weight 1.
+    A: as for permanent(); an array (count, m, n) is many matrices, with weights (count, m) and (count, n), or
+    the same for all.
+    No matching with a weight above 0: libperm.InvalidMatrixError.
+
+    >>> import libperm
+    >>> found = libperm.marginals([[2.0, 1.0], [0.0, 3.0]], row_unmatched=[1.0, 1.0], col_unmatched=1.0)
+    >>> [[round(p, 4) for p in row] for row in found.entries], [round(p, 4) for p in found.rows]
+    ([[0.6154, 0.0769], [0.0, 0.6923]], [0.3077, 0.3077])
+    >>> found.value  # 1 + 2 + 1 + 3 + 2 * 3
+    13.0
+    """
+    a = as_array(A)
+    if is_array(a) and a.ndim == 3:
+        return _of_many(a, row_unmatched, col_unmatched, dict(options))
+    if is_array(a) and not options:
+        small = small_marginals.marginals(a, row_unmatched, col_unmatched)
+        if small is not None:
+            numbers, errors, result = small
+            return Marginals(*_split_array(a.shape, numbers), *_split_array(a.shape, errors), result)
+    matrix = read(a)
+    as_numpy = is_numpy(matrix.row_ptr)
+    given, buffer, _ = weighted_input(matrix, row_unmatched, col_unmatched, options)
+    prepared, answer = Prepared(options, None), Answer()
+    count = matrix.nnz + sum(matrix.shape)
+    found, bounds = (ctypes.c_double * max(1, count))(), (ctypes.c_double * max(1, count))()
+    arguments = prepared.address, ctypes.addressof(found), ctypes.addressof(bounds), answer.address
+
+    def call() -> None:
+        check(library.perm_marginals(given.address, *arguments))
+
+    run(prepared, max(matrix.shape, default=0) > LONG_ORDER, call)
+    result = result_of(answer, Kind.REAL, False, as_numpy)
+    return Marginals(
+        *_split(matrix, a, list(found), as_numpy), *_split(matrix, a, list(bounds), as_numpy), result
+    )
+
+
+def marginals_of(
+    options: Prepared, handle: Handle, matrix: Matrix, values: Buffer, as_numpy: bool
+) -> Marginals:
+    """By a plan of the matrix with its weights, these behind its values; entries in the pattern's order."""
+    count, answer, function = matrix.nnz + sum(matrix.shape), Answer(), library.perm_plan_marginals
+    found, bounds = (ctypes.c_double * max(1, count))(), (ctypes.c_double * max(1, count))()
+    places = ctypes.addressof(found), ctypes.addressof(bounds), answer.address
+
+    def split(numbers: list[float]) -> tuple[Any, Any, Any]:
+        nnz, rows = matrix.nnz, matrix.shape[0]
+        parts = numbers[:nnz], numbers[nnz : nnz + rows], numbers[nnz + rows : count]
+        if not as_numpy:
+            return parts
+        import numpy as np
+
+        return np.array(parts[0], float), np.array(parts[1], float), np.array(parts[2], float)
+
+    is_long = handle.seconds() > LONG_SECONDS or max(matrix.shape, default=0) > LONG_ORDER
+    run(options, is_long, lambda: check(function(handle.address, values.address, *places)))
+    return Marginals(*split(list(found)), *split(list(bounds)), result_of(answer, Kind.REAL, False, as_numpy))
+
+
+def matchings(A: Any, **options: Unpack[Options]) -> list[Any]:
+    """The numbers of matchings with k entries, a list from k = 0: of how many sets of k entries no two share
+    a row or a column. With numbers other than 1, the sums over these sets of the products of their entries.
+    Ints for integers, Fractions for such; floats are of exact sums, rounded once.
+
+    >>> import libperm
+    >>> libperm.matchings([[1, 1, 1], [1, 1, 1], [1, 1, 1]])
+    [1, 9, 18, 6]
+    >>> libperm.matchings([[0.5, 2.0], [0.0, 3.0]])
+    [1.0, 5.5, 1.5]
+    """
+    matrix, given_options = read(A), dict(options)
+    prepared = Prepared(given_options, "exact" if matrix.kind.is_exact else None)
+    given = input_of(matrix, given_options)
+    lines = [n if of_lines is None else sum(of_lines) for n, of_lines in zip(matrix.shape, given.counts)]
+    results, function = Results(min(lines) + 1), library.perm_matchings
+    arguments = given.address, prepared.address, min(lines) + 1, results.address
+    run(prepared, True, lambda: check(function(*arguments)))
+    found: list[Any] = results.read(matrix.kind, prepared.wants_exact, False).values
+    is_plain = matrix.kind.is_exact or prepared.wants_exact or not is_numpy(matrix.row_ptr)
+    return found if is_plain else list(map(in_numpy, found))
+
+
+def weighted_input(
+    matrix: Matrix, row_unmatched: Any, col_unmatched: Any, options: Any
+) -> tuple[Input, Buffer, Kind]:
+    """The matrix, its values with the weights of lines that stay unmatched behind them, and their kind."""
+    sides = zip(("row", "col"), matrix.shape, (row_unmatched, col_unmatched))
+    weights = [_weights(*side) for side in sides]
+    numbers = numbers_of([*matrix.entries, *(x for side in weights if side is not None for x in side)])
+    kind = max(matrix.kind, kind_of_entries(numbers))
+    return *_input(matrix, weights, value_type_of(numbers, kind), numbers, options), kind
+
+
+def warn_if_none_matches(given: Input, has_rows: bool, has_columns: bool, level: int) -> None:
+    """What the library logs is no warning that Python shows in a notebook, or makes an error of."""
+    if has_rows == has_columns:
+        return
+    sides = given.struct.n_rows, given.struct.n_cols
+    rows, columns = (n if c is None else sum(c) for n, c in zip(sides, given.counts))
+    if columns > rows if has_rows else rows > columns:
+        longer, weights = ("columns", "col_unmatched") if has_rows else ("rows", "row_unmatched")
+        warnings.warn(
+            f"the permanent is 0: of {max(rows, columns)} {longer} at most {min(rows, columns)} can be "
+            f"matched, and each has to be, having no weight: pass {weights} too",
+            UnmatchedWarning,
+            stacklevel=level + 1,
+        )
+
+
+def _weights(what: str, lines: int, weights: Any) -> list[Any] | None:
+    if weights is None:
+        return None
+    if isinstance(weights, str):
+        raise InvalidMatrixError(f"{what}_unmatched is {weights!r}: a number, or one for each {what}")
+    weights = as_array(weights)
+    if getattr(weights, "ndim", 1) > 1:
+        raise InvalidMatrixError(f"{what}_unmatched has {weights.ndim} dimensions, where one is expected")
+    if is_array(weights):
+        numbers = plain(weights.reshape(-1))
+        numbers = numbers.tolist() if is_array(numbers) else numbers
+        weights = numbers if weights.ndim == 1 else numbers[0]
+    if not isinstance(weights, Iterable):
+        return [weights] * lines
+    found = items_of(weights, f"weights, one for each {what}")
+    if len(found) != lines:
+        raise InvalidMatrixError(f"{what}_unmatched has {len(found)} weights, the matrix {lines} {what}s")
+    return found
+
+
+def _input(
+    matrix: Matrix, weights: list[list[Any] | None], value_type: int, numbers: Any, options: Any
+) -> tuple[Input, Buffer]:
+    given = input_of(matrix, options, value_type)
+    buffer = encode(numbers if len(numbers) > 0 else [0], value_type)  # which has an address
+    each = 16 if value_type == abi.VALUE_C128 else 8
+    at = buffer.address + each * matrix.nnz
+    given.struct.values = buffer.address
+    if weights[0] is not None:
+        given.struct.row_unmatched = at
+        at += each * len(weights[0])
+    if weights[1] is not None:
+        given.struct.col_unmatched = at
+    return given, buffer
+
+
+def _split(matrix: Matrix, a: Any, found: list[float], as_numpy: bool) -> tuple[Any, Any, Any]:
+    nnz, (rows, cols) = matrix.nnz, matrix.shape
+    parts = found[:nnz], found[nnz : nnz + rows], found[nnz + rows : nnz + rows + cols]
+    if not as_numpy:
+        return matrix.like(a, parts[0]), parts[1], parts[2]
+    import numpy as np
+
+    entries, of_rows, of_cols = (np.array(part, float) for part in parts)
+    return matrix.like(a, entries), of_rows, of_cols
+
+
+def _split_array(shape: tuple[int, int], numbers: Any) -> tuple[Any, Any, Any]:
+    m, n = shape
+    return numbers[: m * n].reshape(shape), numbers[m * n : m * n + m], numbers[m * n + m :]
+
+
+def _reals(numbers: Any) -> Any:
+    numbers = as_doubles(numbers)
+    if numbers.dtype.kind == "c":
+        raise InvalidMatrixError("complex weights: probabilities are of real ones of 0 or more")
+    return numbers
+
+
+def _groups(is_entry: Any) -> list[Any]:
+    """The numbers of the matrices that have each pattern. What small matrices' plans go over takes as long
+    whatever the pattern: they are one group."""
+    import numpy as np
+
+    count, m, n = is_entry.shape
+    if min(m, n) <= _MOST_SHORT and (max(m, n) + 1) << min(m, n) <= _MOST_NUMBERS:
+        return [np.arange(count)]
+    groups: dict[bytes, list[int]] = {}
+    for k, bits in enumerate(np.packbits(is_entry.reshape(count, -1), axis=1)):
+        groups.setdefault(bits.tobytes(), []).append(k)
+    return [np.array(group) for group in groups.values()]
+
+
+def _of_many(batch: Any, row_unmatched: Any, col_unmatched: Any, options: dict[str, Any]) -> Marginals:
+    import numpy as np
+
+    batch = _reals(batch)
+    count, m, n = batch.shape
+    weights: list[Any] = []
+    for what, lines, given in (("row", m, row_unmatched), ("col", n, col_unmatched)):
+        if given is None:
+            weights.append(None)
+            continue
+        given = _reals(given)
+        try:
+            weights.append(np.broadcast_to(given, (count, lines)))
+        except ValueError:
+            raise InvalidMatrixError(
+                f"{what}_unmatched has the shape {np.shape(given)}, where ({count}, {lines}) is expected"
+            ) from None
+    groups = _groups(batch != 0) if count > 0 else []
+    if len(groups) <= 1:
+        return _of_alike(batch, weights, options)
+    # A plan of all their entries could cost far more than each matrix alone.
+    found = []
+    for group in groups:
+        sides = [side if side is None else side[group] for side in weights]
+        if len(group) >= _WORTH_A_PLAN:
+            found.append(_of_alike(batch[group], sides, options, group))
+        else:
+            found += [_of_one(k, batch[group], sides, options, group) for k in range(len(group))]
+    place = np.argsort(np.concatenate(groups))
+
+    def joined(name: str, of: list[Any]) -> Any:
+        return np.concatenate([getattr(each, name) for each in of])[place]
+
+    batches = {field.name: joined(field.name, [each.result for each in found]) for field in fields(Batch)}
+    return Marginals(**{name: joined(name, found) for name in _PARTS}, result=Batch(**batches))
+
+
+def _of_one(k: int, batch: Any, weights: list[Any], options: dict[str, Any], names: Any) -> Marginals:
+    """The k-th of these matrices as a batch of one."""
+    import numpy as np
+
+    try:
+        found = marginals(batch[k], *(side if side is None else side[k] for side in weights), **options)
+    except (CancelledError, TimeRefusedError):
+        raise
+    except Error as error:
+        error.args = (f"matrix {names[k]} of the batch: {error}",)
+        raise
+    of: Any = found.result
+    numbers = of.re, of.rel_error_bound, of.abs_error_bound, of.exact
+    parts = {name: np.array([getattr(found, name)]) for name in _PARTS}
+    return Marginals(**parts, result=Batch(*(np.array([x]) for x in numbers)))
+
+
+def _of_alike(batch: Any, weights: list[Any], options: dict[str, Any], names: Any = None) -> Marginals:
+    """By one plan, of all their entries. names: their numbers among the caller's matrices."""
+    import numpy as np
+
+    count, m, n = batch.shape
+    i, j = (batch != 0).any(axis=0).nonzero()
+    sides = [side for side in weights if side is not None]
+    values = np.ascontiguousarray(np.concatenate([batch[:, i, j], *sides], axis=1))
+    pattern = of_places((m, n), i, j, np.ones(len(i)), Kind.REAL)
+    given = input_of(pattern, options, abi.VALUE_F64)
+    given.struct.row_unmatched = None if weights[0] is None else values.ctypes.data
+    given.struct.col_unmatched = None if weights[1] is None else values.ctypes.data
+    handle, prepared, results = Handle(), Prepared(options, None), Results(count)
+    found, bounds = np.empty((count, len(i) + m + n)), np.empty((count, len(i) + m + n))
+    function = library.perm_plan_marginals_batch
+
+    def call() -> None:
+        handle.make(given, prepared, is_told=False)
+        places = found.ctypes.data, bounds.ctypes.data, results.address
+        check(function(handle.address, values.ctypes.data, values.shape[1], count, *places))
+
+    if count > 0:
+        try:
+            run(prepared, count > LONG_LINES or max(m, n) > LONG_ORDER, call)
+        except Error as error:
+            raise _renumbered(error, names) from None
+
+    def split(numbers: Any) -> tuple[Any, Any, Any]:
+        entries = np.zeros(batch.shape)
+        entries[:, i, j] = numbers[:, : len(i)]
+        return entries, numbers[:, len(i) : len(i) + m], numbers[:, len(i) + m :]
+
+    return Marginals(*split(found), *split(bounds), results.arrays(Kind.REAL))
+
+
+def _renumbered(error: Error, names: Any) -> Error:
+    """A group's error that names a matrix, by its number among all."""
+    if names is None:
+        return error
+
+    def number(at: re.Match[str]) -> str:
+        return f"matrix {names[int(at[1])]} of the batch"
+
+    error.args = tuple(
+        re.sub(r"matrix (\d+) of the batch", number, x) if isinstance(x, str) else x for x in error.args
+    )
+    return error

@@ -1,0 +1,319 @@
+"""What a caller calls a matrix - lists, arrays, scipy.sparse - as compressed sparse rows."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import operator
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from itertools import accumulate
+from typing import Any
+
+from libperm._core import abi
+from libperm._core.errors import InvalidMatrixError
+from libperm._core.options import MULTIPLICITIES
+from libperm._core.scalars import Kind, numbers_of
+from libperm._core.sequences import items_of
+from libperm._core.sums import sums
+from libperm._core.values import (
+    Buffer,
+    as_array,
+    encode,
+    is_array,
+    is_entry,
+    kind_of_array,
+    kind_of_entries,
+    plain,
+    value_type_of,
+)
+
+
+class Matrix:
+    """Rows ascending, columns ascending in each. `entries`: as _values.plain() has them."""
+
+    def __init__(
+        self, shape: tuple[int, int], row_ptr: Any, col_idx: Any, entries: Any, kind: Kind | None = None
+    ) -> None:
+        self.shape = shape
+        self.row_ptr, self.col_idx = row_ptr, col_idx  # of int64: array.array or numpy's
+        self.entries = plain(entries)
+        self.kind = kind_of_entries(self.entries) if kind is None else kind
+
+    @property
+    def nnz(self) -> int:
+        return len(self.col_idx)
+
+    def positions(self) -> list[tuple[int, int]]:
+        starts = list(self.row_ptr)
+        rows = (i for i in range(self.shape[0]) for _ in range(starts[i], starts[i + 1]))
+        return list(zip(rows, map(int, self.col_idx)))
+
+    def has_pattern_of(self, other: Matrix) -> bool:
+        return (
+            self.shape == other.shape
+            and bytes(self.row_ptr) == bytes(other.row_ptr)
+            and bytes(self.col_idx) == bytes(other.col_idx)
+        )
+
+    def entries_in(self, pattern: Matrix) -> Any:
+        """Returns its entries in the other's order, 0 where this one has none."""
+        if self.shape != pattern.shape:
+            raise InvalidMatrixError(f"a matrix of shape {self.shape}, where the pattern has {pattern.shape}")
+        if self.has_pattern_of(pattern):
+            return self.entries
+        place = {at: k for k, at in enumerate(pattern.positions())}
+        entries: list[Any] = [0] * pattern.nnz
+        for at, entry in zip(self.positions(), self.entries):
+            if at in place:
+                entries[place[at]] = entry
+            elif entry != 0:
+                raise InvalidMatrixError(f"row {at[0]}, column {at[1]} is not in the plan's pattern")
+        return numbers_of(entries)
+
+    def like(self, a: Any, entries: Any) -> Any:
+        """Returns these entries in the form that this matrix was read from."""
+        if hasattr(a, "tocsr"):
+            empty = type(a.tocsr())
+            entries = _in_sparse(entries)
+            return empty((entries, self.col_idx, self.row_ptr), shape=self.shape).asformat(a.format)
+        zero = type(entries[0])(0) if len(entries) > 0 else 0.0
+        rows = [[zero] * self.shape[1] for _ in range(self.shape[0])]
+        for (i, j), x in zip(self.positions(), entries):
+            rows[i][j] = x
+        if not hasattr(a, "__array__"):
+            return rows
+        import numpy as np
+
+        exact = len(entries) > 0 and isinstance(entries[0], (int, Fraction))
+        return np.array(rows, object if exact else None).reshape(self.shape)
+
+
+def _in_sparse(entries: Any) -> Any:
+    """Converts exact entries to int64."""
+    if is_array(entries) or not all(isinstance(x, int) for x in entries):
+        return entries
+    import numpy as np
+
+    if any(abs(x) >= 2**63 for x in entries):
+        raise OverflowError(
+            "derivatives beyond int64, which scipy.sparse cannot hold: pass an array, or precision='double'"
+        )
+    return np.array(entries, np.int64)
+
+
+def read(a: Any, with_zeros: bool = False) -> Matrix:
+    """Reads a matrix; with_zeros, zeros of what is not sparse are entries too."""
+    if isinstance(a, Matrix):
+        return a
+    if hasattr(a, "tocsr"):
+        return _read_sparse(a)
+    if hasattr(a, "__array__"):
+        return _read_array(as_array(a), with_zeros)
+    return _read_rows(a.tolist() if hasattr(a, "tolist") else a, with_zeros)  # flint's
+
+
+def _read_sparse(a: Any) -> Matrix:
+    import numpy as np
+
+    if len(a.shape) != 2:
+        raise TypeError(f"{type(a).__name__} of {len(a.shape)} dimensions is no matrix")
+    shape, (rows, cols, entries) = (int(a.shape[0]), int(a.shape[1])), _places(a)
+    kind, down, right = kind_of_array(entries), np.diff(rows), np.diff(cols)
+    if not ((down > 0) | (down == 0) & (right > 0)).all():
+        order = np.lexsort((cols, rows))
+        rows, cols = rows[order], cols[order]
+        is_first = np.diff(rows, prepend=-1).astype(bool) | np.diff(cols, prepend=-1).astype(bool)
+        entries = sums(entries[order], np.flatnonzero(is_first), kind)
+        rows, cols = rows[is_first], cols[is_first]
+    return of_places(shape, rows, cols, entries, kind)
+
+
+def of_places(shape: tuple[int, int], rows: Any, cols: Any, entries: Any, kind: Kind) -> Matrix:
+    """Makes a matrix of arrays of places, in order."""
+    import numpy as np
+
+    row_ptr = np.zeros(shape[0] + 1, np.int64)
+    np.cumsum(np.bincount(rows, minlength=shape[0]), out=row_ptr[1:])
+    return Matrix(shape, row_ptr, np.ascontiguousarray(cols, np.int64), entries, kind)
+
+
+def _places(a: Any) -> tuple[Any, Any, Any]:
+    """Returns rows, columns and entries, with each duplicate alone."""
+    import numpy as np
+
+    if hasattr(a, "row"):  # a coo, whose tocsr() would sum in its own type
+        return a.row, a.col, a.data
+    if getattr(a, "format", "") == "lil":  # whose tocsr() rounds long doubles
+        rows = np.repeat(np.arange(len(a.rows)), [len(row) for row in a.rows])
+        cols, entries = ([x for row in lists for x in row] for lists in (a.rows, a.data))
+        return rows, np.array(cols, np.int64), np.array(entries, a.dtype)
+    csr = a.tocsr()
+    rows = np.repeat(np.arange(csr.shape[0]), np.diff(csr.indptr))
+    return rows, csr.indices[: len(rows)], csr.data[: len(rows)]
+
+
+def _read_array(a: Any, with_zeros: bool = False) -> Matrix:
+    import numpy as np
+
+    dense = np.asarray(a)
+    if dense.ndim != 2:
+        raise TypeError(f"an array of {dense.ndim} dimensions is no matrix")
+    rows, cols = np.nonzero(np.ones(dense.shape) if with_zeros else is_entry(dense))
+    kind = kind_of_array(dense)  # of the zeros too
+    return of_places(dense.shape, rows, cols, dense[rows, cols], kind)
+
+
+def _read_rows(a: Any, with_zeros: bool = False) -> Matrix:
+    rows = [_row(i, row) for i, row in enumerate(items_of(a, "rows of numbers, an array or scipy.sparse"))]
+    for i, row in enumerate(rows):
+        if len(row) != len(rows[0]):
+            raise InvalidMatrixError(f"row {i} has {len(row)} entries, row 0 has {len(rows[0])}")
+    rows = [numbers_of(row) for row in rows]
+    kind = kind_of_entries([x for row in rows for x in row])
+    kept = [[(j, x) for j, x in enumerate(row) if with_zeros or x != 0] for row in rows]
+    return Matrix(
+        (len(rows), len(rows[0]) if rows else 0),
+        array("q", accumulate(map(len, kept), initial=0)),
+        array("q", [j for row in kept for j, _ in row]),
+        [x for row in kept for _, x in row],
+        kind,  # of the zeros too: 0.0 says that the matrix is one of floats
+    )
+
+
+def _row(i: int, row: Any) -> list[Any]:
+    row = as_array(row)
+    if getattr(row, "ndim", 1) != 1 or not isinstance(row, Iterable):
+        raise TypeError(f"row {i} is {row!r}: a matrix is a list of rows")
+    return items_of(row, f"rows of numbers (row {i})")
+
+
+def array_in(a: Any) -> Any:
+    """Makes an array of scipy.sparse, and leaves all else as it is."""
+    if not hasattr(a, "tocsr"):
+        return a
+    import numpy as np
+
+    matrix = read(a)
+    dense = np.zeros(matrix.shape, object)
+    for at, entry in zip(matrix.positions(), matrix.entries):
+        dense[at] = entry
+    return dense
+
+
+def union(matrices: Sequence[Matrix]) -> Matrix:
+    """Returns the pattern of all places where one of them has an entry."""
+    first = matrices[0]
+    if all(matrix.has_pattern_of(first) for matrix in matrices):
+        return first
+    for i, matrix in enumerate(matrices):
+        if matrix.shape != first.shape:
+            raise InvalidMatrixError(f"matrix {i} has shape {matrix.shape}, matrix 0 {first.shape}")
+    places = sorted({at for matrix in matrices for at in matrix.positions()})
+    counts = [0] * first.shape[0]
+    for i, _ in places:
+        counts[i] += 1
+    row_ptr = array("q", accumulate(counts, initial=0))
+    return Matrix(first.shape, row_ptr, array("q", [j for _, j in places]), [1] * len(places))
+
+
+LONG_ORDER = (
+    16  # bits of the number of terms: what sums more of them may take so long that it is to be stopped
+)
+LONG_LINES = 100  # the same of repeated lines, counted
+
+
+class Input:
+    """A perm_csr and all that it points to."""
+
+    def __init__(
+        self,
+        matrix: Matrix,
+        value_type: int,
+        row_multiplicity: Iterable[int] | None = None,
+        col_multiplicity: Iterable[int] | None = None,
+    ) -> None:
+        self.value_type = value_type
+        self.values = encode(matrix.entries, value_type)
+        lines = zip(("row", "col"), matrix.shape, (row_multiplicity, col_multiplicity))
+        counts = self.counts = [read_counts(*line) for line in lines]
+        self._kept = [
+            Buffer(x) for x in (matrix.row_ptr, matrix.col_idx, *(c for c in counts if c is not None))
+        ]
+        self.is_long = matrix.shape[1] > LONG_ORDER
+        if any(c is not None for c in counts):
+            self.is_long = _may_take_long(
+                [c or array("q", [1] * lines) for c, lines in zip(counts, matrix.shape)]
+            )
+        address = [None if c is None else Buffer(c).address for c in counts]
+        self.struct = abi.Csr(
+            ctypes.sizeof(abi.Csr),
+            *matrix.shape,
+            matrix.nnz,
+            self._kept[0].address,
+            self._kept[1].address,
+            self.values.address,
+            abi.INDEX_I64,
+            self.value_type,
+            *address,
+        )
+        self.address = ctypes.addressof(self.struct)
+
+
+def input_of(matrix: Matrix, options: Mapping[str, Any], value_type: int | None = None) -> Input:
+    """Takes the multiplicities from the options, and the simplest type of the values, or the one given."""
+    if value_type is None:
+        value_type = value_type_of(matrix.entries, matrix.kind)
+    return Input(matrix, value_type, *(options.get(name) for name in MULTIPLICITIES))
+
+
+def _may_take_long(sides: Sequence[Sequence[int]]) -> bool:
+    """Whether a sum over how many of each kind are taken, on the side where these are fewer, takes long."""
+    bits = min(math.fsum(math.log2(max(c, 0) + 1) for c in side) for side in sides)
+    return bits > LONG_ORDER or sum(sides[1]) > LONG_LINES
+
+
+def read_counts(what: str, lines: int, counts: Iterable[int] | None) -> array[int] | None:
+    if counts is None:
+        return None
+    items = items_of(counts, f"integers ({what}_multiplicity)")
+    try:
+        read_counts = array("q", map(operator.index, items))
+    except TypeError:
+        raise TypeError(
+            f"{what}_multiplicity says how often each {what} counts: integers, one for each"
+        ) from None
+    if len(read_counts) != lines:
+        raise InvalidMatrixError(
+            f"{what}_multiplicity has {len(read_counts)} numbers, the matrix {lines} {what}s"
+        )
+    return read_counts
+
+
+def entries_for(pattern: Matrix, kind: Kind, values: Any) -> Any:
+    """Reads the entries of a matrix of the pattern, or these themselves; they may be of a smaller kind."""
+    values = as_array(values)
+    is_matrix = hasattr(values, "tocsr") or getattr(values, "ndim", 1) == 2
+    if not is_matrix and not is_array(values):
+        values = items_of(values, "values or a matrix")
+        is_matrix = len(values) > 0 and isinstance(values[0], Iterable)
+    if is_matrix:
+        matrix = read(values)
+        require_kind(matrix.kind, kind)
+        return matrix.entries_in(pattern)
+    if getattr(values, "ndim", 1) != 1:
+        raise TypeError(f"an array of {values.ndim} dimensions is neither values nor a matrix")
+    entries = plain(values)
+    if len(entries) != pattern.nnz:
+        raise InvalidMatrixError(f"{len(entries)} values, where the pattern has {pattern.nnz} entries")
+    require_kind(kind_of_entries(entries), kind)
+    return entries
+
+
+def require_kind(own: Kind, kind: Kind) -> None:
+    if own > kind:
+        raise TypeError(
+            f"{own.name.lower()} values, and the plan is of a matrix of {kind.name.lower()} numbers; "
+            "plan one of the larger kind, e.g. A.astype(float) or A.astype(complex)"
+        )

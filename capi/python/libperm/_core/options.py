@@ -1,0 +1,165 @@
+"""Keyword arguments as perm_opts. Which count for which call is the library's to say: it refuses others."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import json
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any, Callable, TypedDict
+
+from libperm._core import abi
+from libperm._core.errors import FIELDS
+from libperm._core.library import library, read_text
+from libperm._core.progress import Progress
+from libperm._core.quantities import bytes_of, real, seconds_of, whole
+from libperm._core.scalars import Kind
+from libperm._core.seeds import settled
+from libperm._core.stop import Stop
+
+
+class RunOptions(TypedDict, total=False):
+    """How it is run: what a saved plan is told anew, by Plan.from_bytes()."""
+
+    threads: int | None  # at most so many; all cores
+    memory_limit: int | str | None  # bytes, "500M", "2G"; three quarters of the machine's
+    time_limit: float | str | None  # seconds, "30s", "1m", "2h"; a day as predicted. math.inf: none
+    cache_dir: str | os.PathLike[str] | None  # of compiled kernels; "": none
+    cache_limit: int | str | None  # bytes of it, "100M"
+    checkpoint: str | os.PathLike[str] | None  # a file to keep what is done in, and to go on from
+    checkpoint_seconds: float | str | None  # between two writes of it; a minute
+    progress: bool | Callable[[float, float | None], object] | None  # a bar, or a function of your own
+
+
+class Options(RunOptions, total=False):
+    """What every function takes as keyword arguments; None, or none given, is the default."""
+
+    # auto, frontier, tree; ryser, planar, background, low_rank, ferrers, separable; on a GPU hybrid, purereg,
+    # dense, shared
+    engine: str | None
+    device: str | None  # "auto", "cpu", "gpu", "gpu:0,1", "gpu:all", "gpu:all+cpu"
+    precision: str | None  # "auto", "double", "kahan", "dq", "dd", "exact", "mod:P", "mpfr:BITS"
+    tolerance: float | None  # relative error wanted; 1e-9
+    rng: Any  # of the search for a good order: a numpy Generator, or a seed for one. None: always the same
+    seed: int | None  # of before: one of the library's own
+    without: str | Iterable[str] | None  # reductions to leave out, "all" for all
+    decompose: str | None  # "auto", "paper"
+    machine: str | None  # to plan for: the JSON that `perm info --machine` writes there; this one
+    row_multiplicity: Iterable[int] | None  # how often each row counts
+    col_multiplicity: Iterable[int] | None
+
+
+_FIELD = {"rng": "seed"}  # of the library
+_NAMES = Options.__annotations__.keys()
+MULTIPLICITIES = ("row_multiplicity", "col_multiplicity")
+
+
+def _word(name: str, value: object) -> bytes:
+    if not isinstance(value, str):
+        raise TypeError(f"{name} is {value!r}: a word is expected")
+    return value.encode()
+
+
+def _words(name: str, value: str | Iterable[str]) -> bytes:
+    return _word(name, value if isinstance(value, str) else ",".join(value))
+
+
+def _path(_name: str, value: str | os.PathLike[str]) -> bytes:
+    return os.fsencode(value)
+
+
+# Each of the library's types, by its own name for it, is read by one of these.
+READERS: dict[str, Callable[[str, Any], Any]] = {
+    "word": _word,
+    "words": _words,
+    "text": _word,
+    "file": _path,
+    "folder": _path,
+    "double": real,
+    "double, seconds": seconds_of,
+    "int32": functools.partial(whole, most=2**31 - 1),
+    "int64, bytes": bytes_of,
+    "uint64": functools.partial(whole, most=2**64 - 1),
+}
+
+# The type that the library has each option of; a test compares them.
+TYPES = {
+    "engine": "word",
+    "device": "word",
+    "precision": "word",
+    "tolerance": "double",
+    "threads": "int32",
+    "memory_limit": "int64, bytes",
+    "time_limit": "double, seconds",
+    "seed": "uint64",
+    "without": "words",
+    "decompose": "word",
+    "cache_dir": "folder",
+    "cache_limit": "int64, bytes",
+    "checkpoint": "file",
+    "checkpoint_seconds": "double, seconds",
+    "machine": "text",
+}
+
+
+class Prepared:
+    """perm_opts, and all that it points to."""
+
+    def __init__(self, options: Mapping[str, Any], default_precision: str | None) -> None:
+        unknown = sorted(options.keys() - _NAMES)
+        if unknown:
+            raise TypeError(f"no option {unknown[0]!r}; there are {', '.join(_NAMES)}")
+        given = {_FIELD.get(name, name): x for name, x in settled(options).items() if x is not None}
+        if default_precision is not None:
+            given.setdefault("precision", default_precision)
+        self.precision: str | None = given.get("precision")
+        self.stop = Stop()
+        self.progress = Progress.of(given.get("progress"), self.stop)
+        self.struct = abi.Opts(
+            struct_size=ctypes.sizeof(abi.Opts),
+            cancel=self.stop.function,
+            cancel_user=self.stop.address,
+            **{
+                FIELDS.get(name, name): READERS[TYPES[name]](name, value)
+                for name, value in given.items()
+                if name in TYPES
+            },
+        )
+        self.address = ctypes.addressof(self.struct)
+        if self.progress is not None:
+            self.struct.progress = self.progress.function
+
+    @property
+    def is_modular(self) -> bool:
+        return self.precision is not None and self.precision.startswith("mod:")
+
+    @property
+    def wants_exact(self) -> bool:
+        return self.precision == "exact" or self.is_modular
+
+    def kind_of_answer(self, kind: Kind) -> Kind:
+        """Residues are integers, whatever the entries are."""
+        return Kind.INTEGER if self.is_modular else kind
+
+
+@functools.cache
+def _values_of(call: str) -> dict[str, list[str]]:
+    """Finds the options that do not count for a call of perm.h, and with which values they do."""
+    table = json.loads(read_text(lambda *to: library.perm_info(abi.FORMAT_OPTIONS, *to)))
+    return {
+        name: rule["values"].split(", ")
+        for rule in table["rules"]
+        for name in rule["options"]
+        if call in rule["calls"]
+    }
+
+
+def counting(call: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Selects, from options that are for several calls, those that count for this one."""
+    values = _values_of(call)
+    return {
+        name: value
+        for name, value in settled(options).items()
+        if _FIELD.get(name, name) not in values or value in values[_FIELD.get(name, name)]
+    }

@@ -1,0 +1,288 @@
+"""Matrices of equal cells, of any number of them."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+from array import array
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from libperm._core import abi
+from libperm._core.batch import Results
+from libperm._core.call import run
+from libperm._core.drawing import draw
+from libperm._core.errors import InvalidOptionError, UnsupportedError
+from libperm._core.library import check, library, read_text
+from libperm._core.matrix import Input, Matrix, read
+from libperm._core.options import MULTIPLICITIES, Prepared
+from libperm._core.picture import panels_of_periodic
+from libperm._core.quantities import whole
+from libperm._core.result import Answer, Result, result_of, value_of, warn_if_missed
+from libperm._core.scalars import Number, exact_of
+from libperm._core.values import value_type_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from libperm._core.options import Options
+
+
+@dataclass(frozen=True)
+class GeneratingFunction:
+    """The permanents of all lengths as one quotient: sum_m perm(m cells) x^m = numerator / denominator.
+
+    Coefficients of the lowest power first. The denominator is the recurrence that the permanents obey.
+    str() is the quotient, written out."""
+
+    numerator: tuple[int | Fraction, ...]
+    denominator: tuple[int | Fraction, ...]
+    order: int  # of the recurrence; no shorter one has these terms
+    states: int  # it could not be longer than this
+    proven: bool  # that it holds for all terms
+    checked: int  # terms that it was checked on beyond those it was made from
+    _text: str = field(repr=False)
+
+    def __str__(self) -> str:
+        return self._text
+
+
+class Growth(NamedTuple):
+    """By what factor the permanent grows with each cell: lower <= it <= upper for certain."""
+
+    value: float
+    lower: float
+    upper: float
+
+
+def lattice_cell(name: str) -> Matrix:
+    """The cell that Periodic.lattice() takes by its name."""
+    if not isinstance(name, str):
+        raise InvalidOptionError(f"name is {name!r}: a text like 'grid:4' is expected")
+    function, text = library.perm_periodic_lattice, name.encode()
+    cell = abi.Csr(ctypes.sizeof(abi.Csr))
+    address = ctypes.addressof(cell)
+    check(function(text, address, None, None, None))  # how long they are
+    parts = [array("q", bytes(8 * count)) for count in (cell.n_rows + 1, cell.nnz, cell.nnz)]
+    check(function(text, address, *(part.buffer_info()[0] for part in parts)))
+    row_ptr, col_idx, values = parts
+    return Matrix((cell.n_rows, cell.n_cols), row_ptr, col_idx, list(values))
+
+
+class _Handle:
+    """A perm_periodic_plan, freed with the last that refers to it: a running call is one."""
+
+    __slots__ = ("address",)
+
+    def __init__(self) -> None:
+        self.address = ctypes.c_void_p()
+
+    def __del__(self, _destroy: Any = library.perm_periodic_destroy) -> None:
+        _destroy(self.address)
+
+
+class Periodic:
+    """A matrix of equal cells: each has r rows and r columns, and its rows reach the columns of the d cells
+    before it and behind it.
+
+    cell: r rows and r (2 d + 1) columns, the blocks for the cells -d, ..., 0, ..., d side by side; in all
+    forms that libperm.permanent() takes. joined: the cell behind the last is the first; else what reaches
+    beyond the ends is left out. head, tail: rows above and below those of the cells. The head's columns are p
+    of its own and the d r of the first d cells; the tail's are the d r of the last d cells, and q of its own.
+    Of libperm.Options precision, tolerance, threads, limits, progress and checkpoint count; precision="mod:P"
+    gives the residues modulo a prime, as int. A checkpoint is of one call of permanent(), compute(),
+    terms().
+
+    Everything asked of it has one sparse operator, of one cell, that is made here.
+
+    >>> import libperm
+    >>> dominoes = libperm.Periodic([[0, 1, 1, 0, 0, 1], [1, 0, 1, 1, 1, 0]])  # on a board of 4 by m
+    >>> dominoes.permanent(10)
+    18061
+    >>> dominoes.terms(6)
+    [1, 5, 11, 36, 95, 281]
+    >>> print(dominoes.generating_function())
+    (1 - x^2)
+    / (1 - x - 5 x^2 - x^3 + x^4)
+    order 4: no shorter recurrence has these terms, and this one is proven for all of them
+    >>> libperm.Periodic([[1, 1, 1]], joined=True).terms(3, first=5)
+    [13, 20, 31]
+    """
+
+    def __init__(
+        self, cell: Any, joined: bool = False, head: Any = None, tail: Any = None, **options: Unpack[Options]
+    ) -> None:
+        for name in MULTIPLICITIES:
+            if options.get(name) is not None:
+                raise UnsupportedError(f"{name}: a periodic matrix has no multiplicities")
+        create = library.perm_periodic_create
+        parts = [None if part is None else read(part) for part in (cell, head, tail)]
+        if parts[0] is None:
+            raise TypeError("NoneType is no matrix: a cell is expected")
+        self._cell: Matrix = parts[0]
+        kind = max(part.kind for part in parts if part is not None)
+        self._joined = bool(joined)
+        self._options = Prepared(dict(options), "exact" if kind.is_exact else None)
+        self._kind = self._options.kind_of_answer(kind)
+        given = [part and Input(part, value_type_of(part.entries, part.kind)) for part in parts]
+        addresses = (part and part.address for part in given)
+        struct = abi.Periodic(ctypes.sizeof(abi.Periodic), *addresses, self._joined)
+        self._handle = _Handle()
+        arguments = (
+            ctypes.addressof(struct),
+            self._options.address,
+            ctypes.byref(self._handle.address),
+        )
+        self._run(lambda: check(create(*arguments)))
+
+    @classmethod
+    def lattice(
+        cls, name: str, joined: bool = False, head: Any = None, tail: Any = None, **options: Unpack[Options]
+    ) -> Periodic:
+        """Of a cell by its name, whose permanents count the perfect matchings of a lattice:
+
+        "grid:W", a strip of the square lattice, W vertices wide: dominoes on a board; with joined ends a ring
+        of it. "grid:AxB", a bar of the cubic lattice. "ring:W", a cylinder, W even vertices around; with
+        joined ends a torus. "ring:AxB", a bar whose first side is a ring. "hexagonal:W", a strip of the
+        hexagonal lattice, a brick wall W vertices wide. Or bands of ones: "circulant:K", K in a row, the
+        first on the diagonal; "toeplitz:A,B", from A below the diagonal to B above it.
+
+        A cell of grid and ring is one layer where a side of the cross-section is even, else two; an odd
+        number of cells of one layer is joined with a twist (docs/periodic.md). libperm.lattices has matrices
+        of lattices of one size, and the cell itself.
+
+        >>> import libperm
+        >>> libperm.Periodic.lattice("grid:8").permanent(8)  # of a chessboard with dominoes
+        12988816
+        >>> libperm.Periodic.lattice("ring:4", joined=True).permanent(4)  # of a torus
+        272
+        """
+        return cls(lattice_cell(name), joined, head, tail, **options)
+
+    def _run(self, call: Any) -> None:
+        run(self._options, True, call)
+
+    def _length(self, name: str, length: Any) -> int:
+        return whole(name, length, 2**63 - 1)  # the library says which there are
+
+    # ---------------------------------------------------------------- permanents
+
+    def permanent(self, length: int) -> Number:
+        """Of so many cells, as libperm.permanent() returns it.
+
+        >>> import libperm
+        >>> libperm.Periodic([[1, 1, 1]]).permanent(100)
+        573147844013817084101
+        >>> libperm.Periodic([[1, 1, 1]], precision="mod:1000003").permanent(10**15)
+        880682
+        """
+        answer = self._execute(length)
+        warn_if_missed(answer.struct, 2)
+        return value_of(answer.struct, answer.text, self._kind, self._options.wants_exact)
+
+    def compute(self, length: int) -> Result:
+        """The same, with its bounds and how it was computed."""
+        return result_of(self._execute(length), self._kind, self._options.wants_exact)
+
+    def terms(self, count: int, first: int = 1) -> list[Number]:
+        """Of `count` lengths from `first` on, in one walk."""
+        function = library.perm_periodic_terms
+        count, first = whole("count", count, 2**31), self._length("first", first)
+        results = Results(count)
+        self._run(lambda: check(function(self._handle.address, first, count, results.address)))
+        for struct in results:
+            if not struct.tolerance_met:
+                warn_if_missed(struct, 2)
+                break
+        values: list[Number] = results.read(self._kind, self._options.wants_exact, False).values
+        return values
+
+    def _execute(self, length: Any) -> Answer:
+        function, answer = library.perm_periodic_execute, Answer()
+        cells = self._length("length", length)
+        self._run(lambda: check(function(self._handle.address, cells, answer.address)))
+        return answer
+
+    # ---------------------------------------------------------------- of all lengths
+
+    def generating_function(self) -> GeneratingFunction:
+        """The permanents of all lengths as a quotient of polynomials, exactly; with open ends the sum begins
+        with no cell, with joined ends with one.
+
+        >>> import libperm
+        >>> f = libperm.Periodic([[1, 1, 1]]).generating_function()
+        >>> f.numerator, f.denominator, f.order, f.proven
+        ((1,), (1, -1, -1), 2, True)
+        """
+        function = library.perm_periodic_generating_function
+
+        def text_as(form: int) -> str:
+            texts: list[str] = []
+
+            def ask() -> None:
+                texts.append(read_text(lambda *to: function(self._handle.address, form, *to)))
+
+            self._run(ask)
+            return texts[0]
+
+        found: dict[str, Any] = json.loads(text_as(abi.FORMAT_JSON))
+        return GeneratingFunction(
+            numerator=tuple(map(_coefficient, found["numerator"])),
+            denominator=tuple(map(_coefficient, found["denominator"])),
+            order=found["order"],
+            states=found["states"],
+            proven=found["proven"],
+            checked=found["checked"],
+            _text=text_as(abi.FORMAT_TEXT).rstrip("\n"),
+        )
+
+    def growth(self) -> Growth:
+        """By what factor the permanent grows with each cell, in the limit of many; of entries that are not
+        negative.
+
+        >>> import libperm
+        >>> growth = libperm.Periodic([[1, 1, 1]]).growth()
+        >>> growth.lower <= (1 + 5**0.5) / 2 <= growth.upper, growth.upper - growth.lower < 1e-12
+        (True, True)
+        """
+        function = library.perm_periodic_growth
+        numbers = ctypes.c_double(), ctypes.c_double(), ctypes.c_double()
+        places = [ctypes.byref(number) for number in numbers]
+        self._run(lambda: check(function(self._handle.address, *places)))
+        return Growth(*(number.value for number in numbers))
+
+    # ---------------------------------------------------------------- explaining
+
+    def explain(self) -> str:
+        """Columns open at a cut, states, moves of a cell."""
+        return self._explain(abi.FORMAT_TEXT)
+
+    def explain_json(self) -> dict[str, Any]:
+        """The same as a dictionary, with the order of the rows."""
+        explained: dict[str, Any] = json.loads(self._explain(abi.FORMAT_JSON))
+        return explained
+
+    def plot(self, file: str | os.PathLike[str] | None = None) -> Any:
+        """The cell, and a matrix of some of them. A matplotlib Figure, or SVG where there is no matplotlib;
+        notebooks show either. file: where to write it, .svg, or with matplotlib .png, .pdf, ..."""
+        rows, columns = self._cell.shape
+        reach = max(columns // max(rows, 1) // 2, 0)
+        return draw(panels_of_periodic(rows, self._cell.positions(), self._joined, reach), file)
+
+    def _explain(self, form: int) -> str:
+        function = library.perm_periodic_explain
+        return read_text(lambda *to: function(self._handle.address, form, *to))
+
+    def __repr__(self) -> str:
+        rows, cols = self._cell.shape
+        ends = "joined" if self._joined else "open"
+        reach = cols // rows // 2
+        return f"<libperm.Periodic of cells of {rows} rows, coupled to {reach} on either side, {ends} ends>"
+
+
+def _coefficient(text: str) -> int | Fraction:
+    value = exact_of(text)
+    assert value is not None
+    return value

@@ -1,0 +1,161 @@
+"""Calls of microseconds, by the compiled extension. It answers what is small and plain, and returns None for
+all else, failures included: the general way, by ctypes, then computes, warns or says what is wrong. Where the
+extension is not built, or PERM_PYTHON_PURE is set, everything goes that way."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any, Callable
+
+from libperm._core import abi
+from libperm._core.batch import Batch
+from libperm._core.library import check, library
+from libperm._core.matrix import Input
+from libperm._core.options import MULTIPLICITIES, Prepared
+from libperm._core.scalars import Kind, Number
+
+try:
+    has_its_abi = sys.version_info >= (3, 11) and "t" not in sys.abiflags  # free-threaded ones have another
+    if os.environ.get("PERM_PYTHON_PURE") or not has_its_abi:
+        raise ImportError
+    from libperm._core import compiled as extension
+
+    compiled: Any = extension
+except ImportError:
+    compiled = None
+
+_KINDS = {abi.VALUE_F64: Kind.REAL, abi.VALUE_C128: Kind.COMPLEX, abi.VALUE_I64: Kind.INTEGER}
+_NOT_FOR_SMALL = {"progress", "checkpoint", "rng", "seed"}
+_MULTIPLICITIES = frozenset(MULTIPLICITIES)
+
+
+class Kept:
+    """Options parsed once, for both kinds of numbers. Nobody stops these calls: no callback is asked."""
+
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        self.of_reals, self.of_integers = Prepared(options, None), Prepared(options, "exact")
+        for prepared in (self.of_reals, self.of_integers):
+            prepared.struct.cancel = abi.CANCEL_FN()
+        reals = 0 if self.of_reals.wants_exact else self.of_reals.address  # exact ones are Fractions
+        self.addresses = reals, self.of_integers.address
+
+
+_kept = functools.lru_cache(maxsize=64, typed=True)(lambda **options: Kept(options))
+_DEFAULT = Kept({})
+
+
+def are_plain(options: Mapping[str, Any]) -> bool:
+    """Whether other calls may share what is made of them."""
+    can_be_read_again = isinstance(options.get("without", ""), (str, tuple))
+    return can_be_read_again and _NOT_FOR_SMALL.isdisjoint(options)
+
+
+def _kept_of(options: Mapping[str, Any]) -> Kept | None:
+    if not are_plain(options):
+        return None
+    try:
+        return _kept(**options)
+    except Exception:  # bad ones, which the general way tells of, or a list, which is no key
+        return None
+
+
+# These take an array, with no options.
+small: Callable[[Any], Number | None] = (lambda a: None) if compiled is None else compiled.permanent
+sub_permanents: Callable[[Any], Any] = (lambda a: None) if compiled is None else compiled.sub_permanents
+gradient: Callable[[Any], Any] = (lambda a: None) if compiled is None else compiled.gradient
+
+
+def _split(options: Mapping[str, Any]) -> tuple[Mapping[str, Any], tuple[Any, ...]]:
+    """Separates the multiplicities, as the compiled calls take them: both, or none."""
+    if _MULTIPLICITIES.isdisjoint(options):
+        return options, ()
+    others = {name: value for name, value in options.items() if name not in _MULTIPLICITIES}
+    return others, tuple(options.get(name) for name in MULTIPLICITIES)
+
+
+def permanent(a: Any, options: Mapping[str, Any]) -> Number | None:
+    if compiled is None:
+        return None
+    others, counts = _split(options)
+    kept = _kept_of(others) if others else _DEFAULT
+    number: Number | None = None if kept is None else compiled.permanent(a, *kept.addresses, *counts)
+    return number
+
+
+def compute(a: Any, options: Mapping[str, Any], result: int) -> tuple[Kind, bool] | None:
+    """Fills the perm_result at this address; returns the kind of numbers and whether they are exact."""
+    if compiled is None:
+        return None
+    others, counts = _split(options)
+    kept = _kept_of(others)
+    value_type = None if kept is None else compiled.compute(a, result, *kept.addresses, *counts)
+    if kept is None or value_type is None:
+        return None
+    kind = _KINDS[value_type]
+    return kind, (kept.of_integers if kind.is_exact else kept.of_reals).wants_exact
+
+
+def plan(
+    given: Input, handles: list[Any], is_signless: bool, seconds: float, is_long: bool, as_numpy: bool
+) -> object | None:
+    """Keeps what execute() and permanents() need. handles: the plan's, and that for values of both signs."""
+    if compiled is None or given.value_type not in _KINDS:
+        return None
+    of_both = handles[1].address.value if len(handles) > 1 else 0
+    kept: object = compiled.plan(
+        (given, *handles),
+        handles[0].address.value,
+        of_both,
+        given.address,
+        is_signless,
+        seconds,
+        is_long,
+        as_numpy,
+    )
+    return kept
+
+
+def dense_permanents(batch: Any) -> Any:
+    """Of an array (count, n, n) of reals or complex numbers; None where that is not for it, or some miss the
+    tolerance."""
+    import numpy as np
+
+    if compiled is None:
+        return None
+    numbers = np.empty(len(batch), batch.dtype)
+    return numbers if compiled.permanents(batch, numbers) else None
+
+
+def execute(plan: object, values: Any) -> Number | None:
+    number: Number | None = compiled.execute(plan, values)
+    return number
+
+
+def permanents(
+    plan: object, values: Any, kind: Kind, full: bool, run: Callable[[Callable[[], None]], None]
+) -> Any:
+    """Computes those of an array of values; `run` calls what may be long so that it can be stopped."""
+    import numpy as np
+
+    count = len(values)
+    numbers = np.empty(count, complex if kind is Kind.COMPLEX else float)
+    others = (np.empty(count), np.empty(count), np.empty(count, bool)) if full else (None, None, None)
+    is_done = False
+
+    def call() -> None:
+        nonlocal is_done
+        status = compiled.execute_batch(plan, values, numbers, *others)
+        is_done = status is not None
+        check(status or 0)
+
+    run(call)
+    if not is_done:
+        return None
+    return Batch(numbers, *others) if full else numbers
+
+
+if compiled is not None:
+    compiled.bind(library._handle, _DEFAULT.addresses[1])

@@ -1,0 +1,315 @@
+"""perm_result as Python's numbers."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import numbers
+import warnings
+from dataclasses import dataclass, field
+from fractions import Fraction
+from html import escape
+from typing import Any, Callable
+
+from libperm._core import abi
+from libperm._core.errors import PrecisionWarning
+from libperm._core.library import library
+from libperm._core.result_number import Parts, formatted, parts_of, parts_of_number
+from libperm._core.scalars import Kind, Number, exact_of
+
+SIZE = ctypes.sizeof(abi.Result)
+
+
+class Answer:
+    """A perm_result that frees its text."""
+
+    __slots__ = ("address", "struct")
+
+    def __init__(self) -> None:
+        self.struct = abi.Result(SIZE)
+        self.address = ctypes.addressof(self.struct)
+
+    def __del__(self, _clear: Any = library.perm_result_clear) -> None:
+        _clear(self.address)
+
+    def text(self) -> str:
+        return text_of_result(self.struct)
+
+
+def text_of_result(struct: abi.Result) -> str:
+    return ctypes.string_at(struct.text).decode() if struct.text else ""
+
+
+def value_of(
+    struct: abi.Result | Result,
+    text: Callable[[], str],
+    kind: Kind,
+    wants_exact: bool,
+    as_numpy: bool = False,
+) -> Number:
+    """Returns the number of a matrix of that kind. The type follows from what was asked, not from the value.
+    as_numpy: floats and complex numbers as numpy's."""
+    if struct.exact and (wants_exact or kind.is_exact):
+        written = text()  # a batch writes down what no double holds
+        value = exact_of(written) if written or kind is Kind.COMPLEX else int(struct.re)
+        if value is not None:
+            return value if kind is Kind.INTEGER else Fraction(value)
+    re: float = struct.re
+    im: float = struct.im
+    if abs(re) == float("inf") or abs(im) == float("inf"):
+        raise OverflowError(_beyond_double(struct, "too large for"))
+    if re == 0 == im and (struct.mantissa_re or struct.mantissa_im):
+        raise OverflowError(_beyond_double(struct, "too close to 0 for"))
+    number = complex(re, im) if kind is Kind.COMPLEX else re
+    return in_numpy(number) if as_numpy else number
+
+
+def value_or_infinity(result: Result) -> Number:
+    """Returns its value; inf, or 0, where no double is near, and what came with it may be in range."""
+    try:
+        return result.value
+    except OverflowError:
+        return complex(result.re, result.im) if result._kind is Kind.COMPLEX else result.re
+
+
+def in_numpy(value: float | complex) -> Any:
+    import numpy as np
+
+    return np.complex128(value) if isinstance(value, complex) else np.float64(value)
+
+
+def _beyond_double(struct: abi.Result | Result, how: str) -> str:
+    where = "libperm.compute(), or full=True, returns it whole"
+    return f"the permanent is {how} a double, about 2**{struct.exp2}: {where}"
+
+
+def warn_if_missed(struct: abi.Result, level: int) -> None:
+    if not struct.tolerance_met:
+        warnings.warn(
+            f"the relative error bound is {struct.rel_error_bound:.2g}, more than the tolerance; "
+            'precision="dd" or "exact" tells more digits, libperm.compute() what is certain',
+            PrecisionWarning,
+            stacklevel=level + 1,
+        )
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Result:
+    """Everything that is known of a permanent: mantissa * 2**exp2, its bounds, and how it was computed.
+
+    The fields are those of perm_result in perm.h. It compares and formats as the number that it is, also
+    where no double is near: r == 10, r < other, f"{r:.3e}"; str(r) is the text.
+
+    >>> import libperm
+    >>> r = libperm.compute([[1e200, 1.0], [1.0, 1e200]])
+    >>> r.text, r.exact, r.rel_error_bound < 1e-15
+    ('9.9999999999999997e+399', False, True)
+    >>> f"{r:.3e}", round(r.log10, 12), r > 1e308
+    ('1.000e+400', 400.0, True)
+    >>> float(libperm.compute([[1.0, 2.0], [3.0, 4.0]]))
+    10.0
+    """
+
+    re: float  # inf or 0 when beyond a double
+    im: float
+    mantissa_re: float
+    mantissa_im: float
+    exp2: int
+    text: str  # all digits that are known
+    rel_error_bound: float  # for certain, of the text
+    abs_error_bound: float
+    exact: bool
+    tolerance_met: bool
+    engine: str
+    device: str
+    n: int
+    nnz: int
+    threads: int
+    transposed: bool
+    subsets: float
+    states: float
+    peak_states: float
+    operations: float
+    peak_bytes: int
+    seconds_total: float
+    seconds_check: float
+    seconds_plan: float
+    seconds_run: float
+    blocks: int
+    blocks_computed: int
+    seconds_compile: float
+    kernels_compiled: int
+    slices: int
+    entry_rounding: float  # what rounding the entries to doubles may have changed, relatively; 0 in batches
+    _kind: Kind = field(repr=False)
+    _wants_exact: bool = field(repr=False)
+    _as_numpy: bool = field(repr=False)
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        how = f"{self._certainty()}, by {self.engine} in {_duration(self.seconds)}"
+        return f"<libperm.Result {_shortened(self.text)}, {how}>"
+
+    def _repr_html_(self) -> str:
+        """Shows it in notebooks."""
+        size = f"n = {self.n}, {self.nnz} entries"
+        rows = {
+            "permanent": f"<code>{_shortened(self.text)}</code>",
+            "certain": escape(self._certainty()),
+            "computed by": f"{self.engine} on {self.device}, {self.threads} threads, of {size}",
+            "time": _duration(self.seconds),
+        }
+        cells = (f"<tr><th>{name}</th><td>{what}</td></tr>" for name, what in rows.items())
+        return f"<table>{''.join(cells)}</table>"
+
+    def _certainty(self) -> str:
+        certain = "exact" if self.exact else f"relative error at most {self.rel_error_bound:.1e}"
+        return certain + (
+            ", but the entries' own rounding may change all digits" if self.entry_rounding >= 1 else ""
+        )
+
+    @property
+    def value(self) -> Number:
+        """What libperm.permanent() returns; it raises OverflowError where no double is near."""
+        return value_of(self, lambda: self.text, self._kind, self._wants_exact, self._as_numpy)
+
+    @property
+    def mantissa(self) -> float | complex:
+        return complex(self.mantissa_re, self.mantissa_im) if self._kind is Kind.COMPLEX else self.mantissa_re
+
+    @property
+    def log10(self) -> float:
+        """Of the absolute value, also of one beyond a double; -inf of 0."""
+        size = abs(self.mantissa)
+        return math.log10(size) + self.exp2 * math.log10(2) if size > 0 else -math.inf
+
+    @property
+    def seconds(self) -> float:
+        return self.seconds_total
+
+    def _parts(self) -> Parts:
+        is_told = self.exact and (self._wants_exact or self._kind.is_exact)
+        mantissa = complex(self.mantissa_re, self.mantissa_im)
+        return parts_of(self.text if is_told else None, mantissa, self.exp2)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the numbers are the same; math.isclose() tells of those within their bounds."""
+        theirs = other._parts() if isinstance(other, Result) else parts_of_number(other)
+        return NotImplemented if theirs is None and not _is_number(other) else self._parts() == theirs
+
+    def __hash__(self) -> int:
+        re, im = self._parts()
+        if im == 0:
+            return hash(re)
+        try:
+            return hash(complex(self))
+        except OverflowError:
+            return hash((re, im))
+
+    def _order(self, other: object) -> float | None:
+        """Below 0 where it is less, above 0 where more, NaN beside NaN; None where they have no order."""
+        re, im = self._parts()
+        if isinstance(other, float) and not math.isfinite(other):
+            return None if im != 0 else -other
+        theirs = other._parts() if isinstance(other, Result) else parts_of_number(other)
+        if theirs is None or im != 0 or theirs[1] != 0:
+            return None
+        return (re > theirs[0]) - (re < theirs[0])
+
+    def __lt__(self, other: object) -> bool:
+        order = self._order(other)
+        return NotImplemented if order is None else order < 0
+
+    def __le__(self, other: object) -> bool:
+        order = self._order(other)
+        return NotImplemented if order is None else order <= 0
+
+    def __gt__(self, other: object) -> bool:
+        order = self._order(other)
+        return NotImplemented if order is None else order > 0
+
+    def __ge__(self, other: object) -> bool:
+        order = self._order(other)
+        return NotImplemented if order is None else order >= 0
+
+    def __format__(self, spec: str) -> str:
+        """As Python's numbers: of integers all of theirs, of others e, f, g and %."""
+        if not spec:
+            return str(self)
+        if self._kind is Kind.COMPLEX:
+            return format(complex(self), spec)
+        try:
+            value: Any = self.value
+        except OverflowError:
+            value = None
+        return formatted(value, self.text, spec)
+
+    def __int__(self) -> int:
+        """Every digit of an exact integer; of others the whole part of the text's value."""
+        value: Number | None = exact_of(self.text) if self.exact else None
+        if value is None:
+            value = self.value
+        if isinstance(value, complex):
+            raise TypeError(f"{self.text} is not real")
+        return int(value)
+
+    def __float__(self) -> float:
+        value = self.__complex__()
+        if value.imag != 0:
+            raise TypeError(f"{self.text} is not real")
+        return value.real
+
+    def __complex__(self) -> complex:
+        return complex(value_of(self, str, Kind.COMPLEX, False))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickles, which name no module of the core."""
+        return {**self.__dict__, "_kind": self._kind.name}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _kind=Kind[state["_kind"]])
+
+
+def _is_number(other: object) -> bool:
+    return isinstance(other, numbers.Number)
+
+
+def _shortened(text: str) -> str:
+    """Shortens a long text to both of its ends."""
+    return text if len(text) <= 60 else f"{text[:24]}...{text[-24:]} ({len(text)} characters)"
+
+
+def _duration(seconds: float) -> str:
+    for unit, size in (("s", 1), ("ms", 1e-3)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds / 1e-6:.3g} µs"
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """A permanent's derivatives by the entries, and for each a certain bound of its absolute error; of a
+    batch an array of them.
+
+    The bound is 0 for what is exact, inf for what is beyond a double."""
+
+    derivatives: Any
+    error_bounds: Any  # floats, in the same form
+    permanent: Any  # from the same run, in doubles: a Result, or of a batch a libperm.Batch
+
+
+_GIVEN = {name for name, *_ in abi.Result._fields_} & Result.__dataclass_fields__.keys() - {"text"}
+_FLAGS = {"exact", "tolerance_met", "transposed"}
+_WORDS = {"engine", "device"}
+
+
+def result_of(answer: Answer, kind: Kind, wants_exact: bool, as_numpy: bool = False) -> Result:
+    fields: dict[str, Any] = {name: getattr(answer.struct, name) for name in _GIVEN}
+    fields.update((name, bool(fields[name])) for name in _FLAGS)
+    fields.update((name, fields[name].decode()) for name in _WORDS)
+    fields.update(text=answer.text(), _kind=kind, _wants_exact=wants_exact, _as_numpy=as_numpy)
+    result = Result.__new__(Result)
+    result.__dict__.update(fields)  # a frozen one's __init__ takes three times as long
+    return result
