@@ -88,5 +88,19 @@ def test_likelihoods_beyond_doubles():
     assert compare(ours, theirs, states) == 2 * 5
 
 
+class GivenASet(ExactJPDA):
+    """As Stone Soup's mixins that find tracks in a tree, before there is a hypothesis."""
+
+    def generate_hypotheses(self, tracks, detections, timestamp, **kwargs):
+        return super().generate_hypotheses(tracks.union(set()), detections, timestamp, **kwargs)
+
+
+def test_tracks_reach_mixins_as_they_are():
+    states, measured = scene(5, 3, 4, 8)
+    of, tracks = hypothesiser(), set(states)
+    ours = GivenASet(hypothesiser=of).associate(tracks, measured, NOW)
+    assert compare(ours, JPDA(hypothesiser=of).associate(tracks, measured, NOW), states) >= 3
+
+
 def test_no_tracks():
     assert ExactJPDA(hypothesiser=hypothesiser()).associate(set(), set(), NOW) == {}

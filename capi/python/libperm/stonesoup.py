@@ -43,8 +43,9 @@ class ExactJPDA(DataAssociator):
     ) -> dict[Any, Any]:
         """A MultipleHypothesis for each track: the missed detection, then what the hypothesiser gave, each
         with the probability that it is the track's part of the joint hypothesis."""
-        tracks = list(tracks)
+        # Mixins that find tracks in a tree take a set alone.
         hypotheses = self.generate_hypotheses(tracks, detections, timestamp, **kwargs)
+        tracks = list(tracks)
         columns: dict[int, int] = {}  # of detections that are in a gate
         for track in tracks:
             for hypothesis in hypotheses[track]:
