@@ -431,10 +431,10 @@ PERM_API perm_status perm_matchings(const perm_csr *a, const perm_opts *opts, in
  * are the sums of the permanents of all principal submatrices of one order, with L a part of A a permanent by how many of
  * these entries are used (docs/polynomials.md).
  * Of integers and text all are exact: x is a power of two so large that the digits of one exact permanent are all of them
- * (Kronecker's substitution). So too of doubles where that is quick, each then rounded to a double within its bound, unless
- * precision is "exact"; else by the permanents at roots of unity of a radius, which is a power of two (Cauchy), within their
- * bounds; where these miss the tolerance and precision is "auto", exactly after all, if the limits allow. "double", "dd": by
- * roots of unity alone. "mod:P": residues, by P > count - 1 points, else of the exact ones.
+ * (Kronecker's substitution). Of doubles up to 20 lines by a sum over signs of products of polynomials, others exactly where
+ * that is quick, else by the permanents at roots of unity (Cauchy), each within its bound; where one misses the tolerance and
+ * precision is "auto", all follow in numbers of more digits, if the limits allow. "double", "dd": in these alone. "exact": no
+ * coefficient is rounded. "mod:P": residues, by P > count - 1 points, else of the exact ones.
  * Errors: those of perm_compute; PERM_BAD_ARGUMENT for another count, for PERM_VALUE_PATTERN, which has no values, and where
  * linear is a null pointer; PERM_BAD_OPTION for other precisions. Then all results are cleared. */
 PERM_API perm_status perm_polynomial(const perm_csr *a, const void *linear, const perm_opts *opts, int64_t count,

@@ -45,7 +45,8 @@ enum class Goal {
     inverse,        // the same, as the inverse of a matrix at its entries
     marginals,
     samples,
-    matchings // their numbers, by size
+    matchings, // their numbers, by size
+    polynomial // the coefficients of a small full matrix's
 };
 
 class Goals {
@@ -89,8 +90,11 @@ inline constexpr std::array frontier_forms{EngineForm{.name = "sparse"},
 inline constexpr std::array engine_facts{
     EngineFacts{.id = Engine::automatic, .name = "auto", .goals = {}, .on_cpu = true, .on_gpu = true},
     EngineFacts{.id = Engine::none, .name = "none", .goals = {}},
-    EngineFacts{
-        .id = Engine::glynn, .name = "glynn", .goals = {Goal::dense}, .on_cpu = true, .sums_subsets = true},
+    EngineFacts{.id = Engine::glynn,
+                .name = "glynn",
+                .goals = {Goal::dense, Goal::polynomial},
+                .on_cpu = true,
+                .sums_subsets = true},
     EngineFacts{.id = Engine::periodic, .name = "periodic", .goals = {Goal::cells}, .on_cpu = true},
     EngineFacts{.id = Engine::tape,
                 .name = "tape",

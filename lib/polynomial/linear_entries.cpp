@@ -7,6 +7,7 @@
 #include "lib/input/digest.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <utility>
 
@@ -51,7 +52,7 @@ LinearEntries::LinearEntries(const perm_csr *a, const void *linear_parts, RunCon
     constant = read_values(given, GivenValues(input, csr).data(), poll, &control.memory());
     linear = read_linear(given, linear_parts, poll, control.memory());
     count = std::min(row_count().sum(), column_count().sum()) + 1;
-    degree = degree_found();
+    find_powers();
     digest = digest_of_bytes(written(given.pattern.row_ptr) + written(given.pattern.col) +
                              written(std::vector<std::int64_t>{given.pattern.rows, given.pattern.cols,
                                                                given.row_weights, given.col_weights}) +
@@ -67,24 +68,48 @@ LineCounts LinearEntries::column_count() const {
     return {column_counts_.empty() ? nullptr : column_counts_.data(), as_given(input).pattern.cols, "col"};
 }
 
-// As many entries with x as rows and as columns have some.
-std::int64_t LinearEntries::degree_found() const {
-    const Pattern &a = as_given(input).pattern;
+// As many entries with x as rows and as columns have some; no fewer than lines that have nothing else, and
+// no weight.
+void LinearEntries::find_powers() {
+    const InputPattern &given = as_given(input);
+    const Pattern &a = given.pattern;
     const LineCounts rows = row_count(), columns = column_count();
-    std::vector<char> has(at(a.cols));
-    std::int64_t in_rows = 0, in_columns = 0;
+    std::vector<char> has_linear(at(a.cols)), has_constant(at(a.cols));
+    std::int64_t in_rows = 0, in_columns = 0, only_in_rows = 0, only_in_columns = 0;
     for (std::int32_t i = 0; i < a.rows; ++i) {
-        bool some = false;
-        for (std::int64_t k = a.row_begin(i); k < a.row_begin(i + 1); ++k)
-            if (!is_zero(linear_at(at(k)))) {
-                some = true;
-                has[at(a.col[at(k)])] = 1;
-            }
-        if (some) in_rows += rows[i];
+        bool some_linear = false, some_constant = false;
+        for (std::int64_t k = a.row_begin(i); k < a.row_begin(i + 1); ++k) {
+            const std::size_t j = at(a.col[at(k)]);
+            if (!is_zero(linear_at(at(k)))) has_linear[j] = some_linear = true;
+            if (!is_zero(constant_at(at(k)))) has_constant[j] = some_constant = true;
+        }
+        if (some_linear) in_rows += rows[i];
+        if (!some_constant) only_in_rows += rows[i];
     }
-    for (std::int32_t j = 0; j < a.cols; ++j)
-        if (has[at(j)]) in_columns += columns[j];
-    return std::min({in_rows, in_columns, count - 1});
+    for (std::int32_t j = 0; j < a.cols; ++j) {
+        if (has_linear[at(j)]) in_columns += columns[j];
+        if (!has_constant[at(j)]) only_in_columns += columns[j];
+    }
+    degree = std::min({in_rows, in_columns, count - 1});
+    const bool may_stay = given.row_weights || given.col_weights || rows.sum() != columns.sum();
+    lowest = may_stay ? 0 : std::max(only_in_rows, only_in_columns);
+}
+
+std::int64_t LinearEntries::balanced_radius() const {
+    const Pattern &a = as_given(input).pattern;
+    const auto size = [](const Gaussian &x) { return std::abs(x.re.get_d()) + std::abs(x.im.get_d()); };
+    double sum = 0, rows = 0;
+    for (std::int32_t i = 0; i < a.rows; ++i) {
+        double of_constant = 0, of_linear = 0;
+        for (std::int64_t k = a.row_begin(i); k < a.row_begin(i + 1); ++k) {
+            of_constant += size(constant_at(at(k)));
+            of_linear += size(linear_at(at(k)));
+        }
+        if (of_constant == 0 || of_linear == 0) continue;
+        sum += std::log2(of_constant) - std::log2(of_linear);
+        ++rows;
+    }
+    return rows == 0 || !std::isfinite(sum) ? 0 : static_cast<std::int64_t>(std::round(sum / rows));
 }
 
 InputPattern LinearEntries::input_of(perm_value_type type) const {

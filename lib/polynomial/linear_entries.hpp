@@ -28,6 +28,9 @@ struct LinearEntries {
     LineCounts row_count() const;
     LineCounts column_count() const;
 
+    // The power of two r where the products over the rows' sums in |C| and in r |L| are about equal.
+    std::int64_t balanced_radius() const;
+
     // For values that stand in its pattern's order, of another kind of numbers.
     InputPattern input_of(perm_value_type type) const;
 
@@ -35,13 +38,14 @@ struct LinearEntries {
     Values constant, linear; // in the order of as_given(input)'s pattern, constant weights behind
     std::int64_t count = 0;  // of coefficients
     std::int64_t degree = 0; // at most
+    std::int64_t lowest = 0; // power of x
     std::string digest;      // of all of it
 
   private:
     static Gaussian number_at(const Values &values, std::size_t k) {
         return values.wide.empty() ? Gaussian{mpq_class(values.real[k]), 0} : values.wide[k];
     }
-    std::int64_t degree_found() const;
+    void find_powers();
 
     std::vector<std::int64_t> row_counts_, column_counts_; // empty: each once
 };

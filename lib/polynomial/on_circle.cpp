@@ -14,25 +14,6 @@ namespace {
 
 constexpr double far = 0x1p900; // beyond it, and below its inverse, products may leave the range of double
 
-double size_as_double(const Gaussian &x) { return std::abs(x.re.get_d()) + std::abs(x.im.get_d()); }
-
-// The power of two where the products over the rows of both matrices' sums are about equal.
-std::int64_t balanced_radius(const LinearEntries &entries) {
-    const Pattern &a = as_given(entries.input).pattern;
-    double sum = 0, rows = 0;
-    for (std::int32_t i = 0; i < a.rows; ++i) {
-        double constant = 0, linear = 0;
-        for (std::int64_t k = a.row_begin(i); k < a.row_begin(i + 1); ++k) {
-            constant += size_as_double(entries.constant_at(at(k)));
-            linear += size_as_double(entries.linear_at(at(k)));
-        }
-        if (constant == 0 || linear == 0) continue;
-        sum += std::log2(constant) - std::log2(linear);
-        ++rows;
-    }
-    return rows == 0 || !std::isfinite(sum) ? 0 : static_cast<std::int64_t>(std::round(sum / rows));
-}
-
 // c and l r as doubles; none: one lies beyond what is safe.
 struct Doubles {
     double re, im;
@@ -51,7 +32,7 @@ class OnCircle final : public Substitution {
              const std::string *plan, bool real)
         : lines_(static_cast<double>(entries.input.pattern.rows)),
           degree_(at(entries.degree)),
-          circle_(degree_ + 1, balanced_radius(entries), real) {
+          circle_(degree_ + 1, entries.balanced_radius(), real) {
         const std::size_t points = circle_.values() + 1, each = entries.values();
         bytes_ = static_cast<std::int64_t>(points * each * 2 * sizeof(double));
         const Charge charge(&control.memory(), bytes_);

@@ -1,5 +1,6 @@
 #include "lib/polynomial/polynomial_task.hpp"
 
+#include "jit/compile/digest.hpp"
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/log.hpp"
@@ -14,8 +15,8 @@
 namespace libperm {
 namespace {
 
-constexpr char of_circle = 'c', of_others = 'n'; // before the plan's bytes
-constexpr double quick = 0.05;                   // seconds; an exact answer in these is not compared
+constexpr char of_circle = 'c', of_signs = 's', of_others = 'n'; // before the plan's bytes
+constexpr double quick = 0.05; // seconds: what takes no longer is not compared with others
 
 bool is_refused_plan(const Substitution &way) { return way.plan().refusal != PERM_OK; }
 
@@ -36,51 +37,53 @@ PolynomialTask::PolynomialTask(const perm_csr *a, const void *linear, const Opti
         choose(control);
 }
 
+// Exactly where that is counting, or asked for; else the quickest in doubles, or exactly where this is as
+// quick.
 void PolynomialTask::choose(RunControl &control) {
     const Options &o = options_;
-    if (o.modulus != 0) substitution_ = by_residues(entries_, o, control);
-    if (substitution_) return;
     const bool in_doubles = o.precision == Precision::double_ || o.precision == Precision::dd,
-               may_be_doubles = in_doubles || o.precision == Precision::automatic;
-    std::unique_ptr<const Substitution> exact;
-    const auto make_exact = [&] { exact = by_power_of_two(entries_, o, control); };
-    if (!may_be_doubles) {
-        make_exact();
-    } else if (!in_doubles) {
-        within_limits(make_exact);
-        if (exact && !is_refused_plan(*exact) &&
-            (counts(entries_.input.value_type) || exact->seconds() < quick)) {
-            substitution_ = std::move(exact);
-            return;
-        }
-    }
-    if (may_be_doubles) {
-        std::unique_ptr<const Substitution> circle = on_circle(entries_, o, control);
-        if (!circle && in_doubles)
-            throw Error(PERM_UNSUPPORTED, "the entries lie too far apart for doubles: leave the precision at "
-                                          "auto, or ask for exact");
-        const bool is_quicker = circle && !is_refused_plan(*circle) &&
-                                (!exact || is_refused_plan(*exact) || circle->seconds() < exact->seconds());
-        on_circle_ = circle && (is_quicker || !exact);
-        if (on_circle_) substitution_ = std::move(circle);
-    }
-    if (!substitution_ && !exact) make_exact();
-    if (!substitution_) substitution_ = std::move(exact);
+               is_free = o.precision == Precision::automatic,
+               is_counted = is_free && counts(entries_.input.value_type);
+    const auto take = [&](std::unique_ptr<const Substitution> way, char form) {
+        form_ = form;
+        substitution_ = std::move(way);
+    };
+    if (o.modulus != 0) take(by_residues(entries_, o, control), of_others);
+    if (substitution_) return;
+    if (!in_doubles && !is_free) return take(by_power_of_two(entries_, o, control), of_others);
+
+    std::unique_ptr<const Substitution> signs, circle, exact;
+    if (o.precision != Precision::dd && !is_counted) signs = by_signs(entries_, o);
+    if (signs && signs->seconds() < quick) return take(std::move(signs), of_signs);
+    if (is_free) within_limits([&] { exact = by_power_of_two(entries_, o, control); });
+    if (exact && is_refused_plan(*exact)) exact.reset();
+    if (exact && (is_counted || exact->seconds() < quick)) return take(std::move(exact), of_others);
+    circle = on_circle(entries_, o, control);
+    const auto is_slower = [](const auto &way, const auto &other) {
+        return way && other && !is_refused_plan(*other) && other->seconds() < way->seconds();
+    };
+    if (is_slower(circle, signs) || is_slower(circle, exact) || (circle && exact && is_refused_plan(*circle)))
+        circle.reset();
+    if (circle) return take(std::move(circle), of_circle);
+    if (signs && !is_slower(signs, exact)) return take(std::move(signs), of_signs);
+    if (in_doubles)
+        throw Error(PERM_UNSUPPORTED, "the entries lie too far apart for doubles: leave the precision at "
+                                      "auto, or ask for exact");
+    take(exact ? std::move(exact) : by_power_of_two(entries_, o, control), of_others);
 }
 
 void PolynomialTask::choose_as(const std::string &way, RunControl &control) {
-    if (way.empty() || (way[0] != of_circle && way[0] != of_others))
-        throw Error(PERM_BAD_ARGUMENT, "the way that the polynomial was begun in is none: begin anew");
-    const std::string plan = way.substr(1);
-    on_circle_ = way[0] == of_circle;
-    if (on_circle_)
-        substitution_ = on_circle(entries_, options_, control, &plan);
-    else if (options_.modulus != 0)
+    const std::string plan = way.empty() ? "" : way.substr(1);
+    form_ = way.empty() ? '\0' : way[0];
+    if (form_ == of_signs && plan.empty()) substitution_ = by_signs(entries_, options_);
+    if (form_ == of_circle) substitution_ = on_circle(entries_, options_, control, &plan);
+    if (form_ == of_others && options_.modulus != 0)
         substitution_ = by_residues(entries_, options_, control, &plan);
-    if (!substitution_ && on_circle_)
-        throw Error(PERM_BAD_ARGUMENT, "the polynomial was begun in doubles, for which these entries lie too "
-                                       "far apart: begin anew");
-    if (!substitution_) substitution_ = by_power_of_two(entries_, options_, control, &plan);
+    if (form_ == of_others && !substitution_)
+        substitution_ = by_power_of_two(entries_, options_, control, &plan);
+    if (!substitution_)
+        throw Error(PERM_BAD_ARGUMENT,
+                    "the polynomial was begun in a way that this matrix has not: begin anew");
 }
 
 TaskIdentity PolynomialTask::identity() const {
@@ -98,12 +101,11 @@ KeptAbout PolynomialTask::about() const {
 }
 
 std::string PolynomialTask::plan() const {
-    return (on_circle_ ? of_circle : of_others) + bytes_of(plan_made());
+    return form_ + (substitution_->is_planned() ? bytes_of(plan_made()) : std::string());
 }
 
 bool PolynomialTask::is_plan(const std::string &bytes) const {
-    return !bytes.empty() && bytes[0] == (on_circle_ ? of_circle : of_others) &&
-           substitution_->task().is_plan(bytes.substr(1));
+    return !bytes.empty() && bytes[0] == form_ && substitution_->task().is_plan(bytes.substr(1));
 }
 
 bool PolynomialTask::is_met(const std::vector<Outcome> &found) const {
@@ -133,11 +135,17 @@ void PolynomialTask::run_again(std::vector<Outcome> &found, PieceStore *store, R
     }
 }
 
+// Below the lowest power that there is.
+void PolynomialTask::set_zeros(std::vector<Outcome> &found) const {
+    for (std::size_t k = 0; k < found.size() && k < at(entries_.lowest); ++k) set_value(found[k], WideBall{});
+}
+
 std::vector<Outcome> PolynomialTask::run(PieceStore *store, RunControl &control, const Told &) const {
     if (is_refused_plan(*substitution_)) throw Error(plan_made().refusal, plan_made().refusal_text);
     std::vector<Outcome> found = substitution_->coefficients(store, control);
     if (found.empty()) return found; // of one shard alone
-    if (on_circle_ && options_.precision == Precision::automatic && !is_met(found))
+    set_zeros(found);
+    if (form_ != of_others && options_.precision == Precision::automatic && !is_met(found))
         run_again(found, store, control);
     Outcome zero = found[0];
     set_value(zero, WideBall{});

@@ -35,13 +35,14 @@ class PolynomialTask final : public TaskOf<std::vector<Outcome>> {
   private:
     void choose(RunControl &control);
     void choose_as(const std::string &way, RunControl &control);
+    void set_zeros(std::vector<Outcome> &found) const;
     bool is_met(const std::vector<Outcome> &found) const;
     void run_again(std::vector<Outcome> &found, PieceStore *store, RunControl &control) const;
 
     const Options &options_;
     LinearEntries entries_;
     std::unique_ptr<const Substitution> substitution_;
-    bool on_circle_ = false;
+    char form_ = 0; // which substitution it is, in saved tasks
 };
 
 } // namespace libperm

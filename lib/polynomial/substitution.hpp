@@ -16,9 +16,10 @@ class Substitution {
   public:
     virtual ~Substitution() = default;
 
-    virtual const Plan &plan() const = 0;
+    virtual const Plan &plan() const = 0; // of sums over signs the matrix and the options alone
     virtual const Task &task() const = 0; // the permanents
-    virtual double seconds() const = 0;   // predicted
+    virtual bool is_planned() const { return true; }
+    virtual double seconds() const = 0; // predicted
 
     // entries().degree + 1 of them, as the numbers of the plan have them. Of a store of one shard alone:
     // none. Throws Error.
@@ -31,6 +32,10 @@ class Substitution {
 // One exact permanent, with a power of two (kronecker.hpp).
 std::unique_ptr<Substitution> by_power_of_two(const LinearEntries &entries, const Options &options,
                                               RunControl &control, const std::string *plan = nullptr);
+
+// Of a small full matrix, by a sum over signs of products of polynomials, in doubles; null where there is no
+// such sum.
+std::unique_ptr<Substitution> by_signs(const LinearEntries &entries, const Options &options);
 
 // At roots of unity, in doubles or dd; null where entries lie too far apart for these.
 std::unique_ptr<Substitution> on_circle(const LinearEntries &entries, const Options &options,

@@ -151,7 +151,8 @@ TEST_CASE("sums of the permanents of principal submatrices, of 20 lines, sum to 
         for (std::int64_t k = a.row_ptr[static_cast<std::size_t>(i)];
              k < a.row_ptr[static_cast<std::size_t>(i + 1)]; ++k)
             identity[static_cast<std::size_t>(k)] = a.col_idx[static_cast<std::size_t>(k)] == i;
-    const std::vector<perm::Result> found = perm::polynomial(a.view(), identity.data());
+    std::vector<perm::Result> found =
+        perm::polynomial(a.view(), identity.data(), in_precision("auto", "exact"));
     REQUIRE(found.size() == 21);
     perm::Csr moved = a;
     for (std::size_t k = 0; k < identity.size(); ++k) moved.values[k] += identity[k];
@@ -160,6 +161,59 @@ TEST_CASE("sums of the permanents of principal submatrices, of 20 lines, sum to 
     CHECK(sum.get_str() == perm::compute(moved, in_precision("auto", "exact")).text());
     CHECK(found[0].text() == perm::compute(a, in_precision("auto", "exact")).text());
     CHECK(found[20].text() == "1");
+
+    // By signs, in doubles.
+    std::vector<perm::Result> quick = perm::polynomial(a.view(), identity.data());
+    CHECK(std::string(quick[3]->engine) == "glynn");
+    for (std::size_t k = 0; k < found.size(); ++k) {
+        CAPTURE(k);
+        CHECK(quick[k]->tolerance_met == 1);
+        check_gaussian(*quick[k].raw(), number_of(found[k].text()));
+    }
+}
+
+TEST_CASE("by signs as exactly: full matrices of doubles, real and complex, with repeated lines") {
+    Random random(run::seed(3707));
+    int compared = 0, by_signs = 0;
+    for (int i = 0; i < run::cases(30); ++i) {
+        MatchingMatrix a;
+        const std::int64_t kinds_of_lines = random.integer(1, 9), n = random.integer(1, 3);
+        a.cols = kinds_of_lines;
+        const bool is_complex = random.chance(0.4), is_far = random.chance(0.3);
+        const auto draw = [&] {
+            const auto part = [&] {
+                return random.uniform(-1, 1) *
+                       (is_far ? std::exp2(static_cast<double>(random.integer(-12, 12))) : 1);
+            };
+            return Gaussian{mpq_class(part()), mpq_class(is_complex ? part() : 0)};
+        };
+        MatchingMatrix linear;
+        for (MatchingMatrix *one : {&a, &linear})
+            for (std::int64_t row = 0; row < kinds_of_lines; ++row) {
+                std::vector<Gaussian> entries;
+                for (std::int64_t j = 0; j < a.cols; ++j) entries.push_back(draw());
+                one->entries.push_back(std::move(entries));
+            }
+        if (kinds_of_lines <= 4) {
+            a.row_times.assign(static_cast<std::size_t>(kinds_of_lines), n);
+            a.col_times = a.row_times;
+        }
+        const MatchingInput input(a, is_complex ? PERM_VALUE_C128 : PERM_VALUE_F64, random);
+        const NumbersBeside beside(input, linear, false);
+        std::vector<perm::Result> exact = perm::polynomial(input.csr(), beside.data(),
+                                                           in_precision("auto", "exact")),
+                                  found = perm::polynomial(input.csr(), beside.data(),
+                                                           in_precision("auto", "double"));
+        REQUIRE(found.size() == exact.size());
+        by_signs += std::string(found[0]->engine) == "glynn";
+        for (std::size_t k = 0; k < found.size(); ++k, ++compared) {
+            CAPTURE(i);
+            CAPTURE(k);
+            check_gaussian(*found[k].raw(), number_of(exact[k].text()));
+        }
+    }
+    CHECK(compared > run::enough(100));
+    CHECK(by_signs > run::enough(15));
 }
 
 TEST_CASE("of all entries, with lines that stay unmatched: the numbers of matchings") {

@@ -1,0 +1,192 @@
+#include "jit/lanes/polynomial_sum.hpp"
+
+#include "jit/lanes/lane_targets.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "jit/lanes/polynomial_sum.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.h.
+#include "jit/lanes/count_steps-inl.hpp"
+#include <hwy/highway.h>
+
+#include <algorithm>
+
+#ifndef LIBPERM_POLYNOMIAL_ADDITIONS
+#define LIBPERM_POLYNOMIAL_ADDITIONS
+namespace libperm {
+constexpr int polynomials_between_flushes = 16;
+} // namespace libperm
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace libperm::HWY_NAMESPACE {
+
+template <bool complex, bool split> class PolynomialWalk {
+    using Steps = CountSteps<complex, split>;
+    using A = std::conditional_t<complex, Complex<Real<Eight>>, Real<Eight>>;
+    using Number = typename A::Number;
+    using M = Real<Eight>; // of magnitudes
+    static constexpr int parts = Steps::parts, numbers = complex ? 2 : 1, block = numbers * eight_lanes;
+
+  public:
+    HWY_INLINE PolynomialWalk(const LinearColumns &a, double *space)
+        : a_(a),
+          steps_(a.columns),
+          term_(space),
+          magnitude_(term_ + a.degree * block + block),
+          sums_(magnitude_ + a.degree * eight_lanes + eight_lanes),
+          rests_(sums_ + a.degree * block + block),
+          more_(rests_ + a.degree * block + block),
+          mass_(more_ + a.degree * block + block) {
+        std::fill(sums_, mass_ + (a.degree + 1) * eight_lanes, 0.0);
+    }
+    static std::size_t space(const LinearColumns &a) {
+        return static_cast<std::size_t>((a.degree + 1) * (4 * block + 2 * eight_lanes));
+    }
+
+    HWY_INLINE void add(std::uint64_t first, std::uint64_t last, LineSums &out) {
+        steps_.begin(first);
+        for (std::uint64_t step = first; step < last; ++step) {
+            if (step > first) steps_.advance();
+            const double weight = steps_.weight();
+            for (int lane = 0; weight != 0 && lane < steps_.lanes(); lane += eight_lanes)
+                add_lanes(weight, lane);
+        }
+        flush();
+        finish(out);
+    }
+
+  private:
+    HWY_INLINE Eight sum_of_part(int part, int i, int lane) {
+        return Eight(steps_.base(part, i)) + load<vectors_of_eight>(steps_.low_sum(part, i, lane));
+    }
+    HWY_INLINE Eight sum_of_grids(int part, int i, int lane) {
+        if constexpr (split)
+            return sum_of_part(part, i, lane) + sum_of_part(part + 1, i, lane);
+        else
+            return sum_of_part(part, i, lane);
+    }
+    HWY_INLINE Number row_sum(int i, int lane, double scale) {
+        if constexpr (complex)
+            return {sum_of_grids(0, i, lane) * Eight(scale), sum_of_grids(parts / 2, i, lane) * Eight(scale)};
+        else
+            return sum_of_grids(0, i, lane) * Eight(scale);
+    }
+
+    Number term(int k) { return get_number<Number>(term_ + k * block); }
+    Eight magnitude(int k) { return load<vectors_of_eight>(magnitude_ + k * eight_lanes); }
+    HWY_INLINE void put(int k, const Number &term, Eight magnitude) {
+        put_number(term, term_ + k * block);
+        store(magnitude, magnitude_ + k * eight_lanes);
+    }
+
+    HWY_INLINE void add_lanes(double weight, int lane) {
+        const Eight w = Eight(weight) * load<vectors_of_eight>(steps_.low_weight(lane));
+        put(0, A::number(w), fabs(w));
+        int degree = 0; // of the product so far
+        for (int i = 0; i < a_.rows; ++i) {
+            const Number y = row_sum(i, lane, 1);
+            const Eight size_y = A::magnitude(y);
+            if (a_.scale[i] == 0) {
+                for (int copy = 0; copy < a_.columns.row_count[i]; ++copy) multiply(degree, y, size_y);
+                continue;
+            }
+            const Number z = row_sum(a_.rows + i, lane, a_.scale[i]);
+            for (int copy = 0; copy < a_.columns.row_count[i]; ++copy)
+                degree = multiply(degree, y, size_y, z, A::magnitude(z));
+        }
+        for (int k = 0; k <= degree; ++k) {
+            store(load<vectors_of_eight>(mass_ + k * eight_lanes) + magnitude(k), mass_ + k * eight_lanes);
+            put_number(A::add(get_number<Number>(more_ + k * block), term(k)), more_ + k * block);
+        }
+        if (++additions_ == polynomials_between_flushes) flush();
+    }
+
+    // By y, and by y + z x; of the product's powers those up to the degree.
+    HWY_INLINE void multiply(int degree, const Number &y, Eight size_y) {
+        for (int k = 0; k <= degree; ++k) put(k, A::multiply(term(k), y), magnitude(k) * size_y);
+    }
+    HWY_INLINE int multiply(int degree, const Number &y, Eight size_y, const Number &z, Eight size_z) {
+        const bool grows = degree < a_.degree;
+        if (grows) put(degree + 1, A::multiply(term(degree), z), magnitude(degree) * size_z);
+        for (int k = degree; k > 0; --k)
+            put(k, A::madd(term(k - 1), z, A::multiply(term(k), y)),
+                M::madd(magnitude(k - 1), size_z, magnitude(k) * size_y));
+        put(0, A::multiply(term(0), y), magnitude(0) * size_y);
+        return grows ? degree + 1 : degree;
+    }
+
+    HWY_INLINE void flush() {
+        for (int k = 0; k < (a_.degree + 1) * block; k += eight_lanes) {
+            const Twofold<Eight> s =
+                two_sum(load<vectors_of_eight>(sums_ + k), load<vectors_of_eight>(more_ + k));
+            store(s.hi, sums_ + k);
+            store(load<vectors_of_eight>(rests_ + k) + s.lo, rests_ + k);
+            store(Eight(0.0), more_ + k);
+        }
+        additions_ = 0;
+    }
+
+    HWY_INLINE void finish(LineSums &out) {
+        for (int power = 0; power <= a_.degree; ++power) {
+            for (int part = 0; part < numbers; ++part) {
+                double &sum = out.sums(part, 0)[power], &rest = out.rests(part, 0)[power];
+                const int k = power * block + part * eight_lanes;
+                for (int lane = 0; lane < eight_lanes; ++lane) {
+                    const Twofold<double> s = two_sum(sum, sums_[k + lane]);
+                    sum = s.hi;
+                    rest += s.lo + rests_[k + lane];
+                }
+            }
+            out.mass()[power] += lane_sum(load<vectors_of_eight>(mass_ + power * eight_lanes));
+        }
+    }
+
+    const LinearColumns &a_;
+    Steps steps_;
+    double *const term_, *const magnitude_, *const sums_, *const rests_, *const more_, *const mass_;
+    int additions_ = 0;
+};
+
+template <class Walk>
+std::size_t walk(const LinearColumns &a, std::uint64_t first, std::uint64_t last, double *space,
+                 LineSums *out) {
+    if (!out) return Walk::space(a);
+    Walk(a, space).add(first, last, *out);
+    return 0;
+}
+
+// Without `out`: the space that it takes.
+std::size_t walk_polynomials(const LinearColumns &a, std::uint64_t first, std::uint64_t last, double *space,
+                             LineSums *out) {
+    if (a.columns.is_complex())
+        return a.columns.is_split() ? walk<PolynomialWalk<true, true>>(a, first, last, space, out)
+                                    : walk<PolynomialWalk<true, false>>(a, first, last, space, out);
+    return a.columns.is_split() ? walk<PolynomialWalk<false, true>>(a, first, last, space, out)
+                                : walk<PolynomialWalk<false, false>>(a, first, last, space, out);
+}
+
+} // namespace libperm::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace libperm {
+namespace {
+
+HWY_EXPORT(walk_polynomials);
+
+} // namespace
+
+int polynomial_additions() { return polynomials_between_flushes + 2; }
+
+std::size_t polynomial_space(const LinearColumns &a) {
+    return HWY_DYNAMIC_DISPATCH(walk_polynomials)(a, 0, 0, nullptr, nullptr);
+}
+
+void add_polynomials(const LinearColumns &a, std::uint64_t first, std::uint64_t last, double *space,
+                     LineSums &sums) {
+    HWY_DYNAMIC_DISPATCH(walk_polynomials)(a, first, last, space, &sums);
+}
+
+} // namespace libperm
+#endif
