@@ -55,6 +55,8 @@ class SetGradient {
 
     SetGradient(const InputPattern &given, SetLayers layers, KeptTables kept);
 
+    std::int64_t doubles() const { return kept_.kept + kept_.between + 3 * scratch_; } // of all tables
+
     std::int64_t value_count_, marginal_count_;
     SetLayers layers_;
     KeptTables kept_;
