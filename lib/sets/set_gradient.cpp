@@ -3,6 +3,7 @@
 #include "jit/lanes/set_steps.hpp"
 #include "lib/number/ball.hpp"
 #include "lib/sets/set_tables_on_cpu.hpp"
+#include "lib/sets/set_tables_on_device.hpp"
 #include "preprocess/index.hpp"
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <thread>
 #include <utility>
 
@@ -24,6 +26,13 @@ constexpr double range = 900;
 
 constexpr double of_an_operation = 0.2e-9; // seconds
 constexpr double of_a_layer = 2e-6;
+
+// Where it is to run: what one takes whose table no cache of a processor holds is times so much; and a GPU's,
+// as reckoned by what it reads.
+constexpr std::int32_t cached_lines = 22;
+constexpr double beyond_cache = 4;
+constexpr double device_layer = 1e-4; // seconds
+constexpr double device_bytes_of_operation = 32;
 
 // A sum of products of the tables' numbers: in lanes, in blocks, in a chunk, over chunks.
 constexpr double roundings_of_sum = 8 + set_chunk + 8 + 64;
@@ -84,6 +93,17 @@ double SetGradient::seconds(int threads) const {
     const bool is_shared = layers_.widest() > std::countr_zero(chunk_sets);
     return serial_seconds() / (is_shared ? threads : 1);
 }
+
+Work SetGradient::work(const Options &options) const {
+    constexpr double start = gpu_start::bring_in + gpu_start::of_compiling * gpu_start::compile;
+    const double on_cpu = seconds(options.threads) * (layers_.widest() > cached_lines ? beyond_cache : 1);
+    const auto on_gpu = [this](const GpuProperties &gpu) {
+        return device_layer * static_cast<double>(layers_.layers().size()) +
+               device_bytes_of_operation * layers_.operations() / gpu.memory_bandwidth;
+    };
+    return {"marginals by tables over sets", on_cpu, start, on_gpu, static_cast<double>(device_bytes())};
+}
+
 double SetGradient::peak_states() const { return std::ldexp(1.0, layers_.widest()); }
 
 class SetGradient::Walk {
@@ -411,10 +431,14 @@ class SetGradient::Walk {
 };
 
 std::optional<SetValue> SetGradient::run(const double *values, double *marginals, double *bounds,
-                                         RunControl &control) const {
+                                         RunControl &control, DeviceQueue *device) const {
     control.begin(layers_.operations(), serial_seconds());
-    SetTablesOnCpu tables(doubles(), control);
-    Walk walk(*this, tables);
+    std::unique_ptr<SetTables> tables;
+    if (device)
+        tables = std::make_unique<SetTablesOnDevice>(*device, doubles(), control);
+    else
+        tables = std::make_unique<SetTablesOnCpu>(doubles(), control);
+    Walk walk(*this, *tables);
     if (!walk.run(values)) return {};
     return walk.answer(marginals, bounds);
 }
