@@ -95,7 +95,8 @@ __device__ __forceinline__ void add_chunk(u64 chunk, u64 sets, u64 bit, double *
 #pragma unroll
             for (u32 j = 0; j < block_sets; j += lanes) {
                 const u64 set = block + j + k % lanes;
-                if ((set & bit) == 0) sum = add(sum, set);
+                const double with = add(sum, set); // loaded whether it counts or not, as above
+                sum = (set & bit) == 0 ? with : sum;
             }
         of_lanes[k] = sum;
     }
@@ -118,8 +119,8 @@ __device__ __forceinline__ void add_products(const Step &step, double *of_lanes)
     const double factor = line == 0 ? step.stays : is_low ? step.low[line - 1] : step.high[high];
     double sum = 0;
     if (factor != 0) {
-        add_chunk(blockIdx.x / lines, step.sets, bit, of_lanes, [&](double before, u64 set) {
-            return fma(step.before[set], step.from[set | bit], before);
+        add_chunk(blockIdx.x / lines, step.sets, bit, of_lanes, [&](double so_far, u64 set) {
+            return fma(step.before[set], step.from[set | bit], so_far);
         });
         for (u32 lane = 0; lane < lanes; ++lane) sum += of_lanes[lane];
     }
@@ -128,7 +129,7 @@ __device__ __forceinline__ void add_products(const Step &step, double *of_lanes)
 
 __device__ __forceinline__ void add_pairs(const Pair &pair, double *of_lanes) {
     add_chunk(blockIdx.x, pair.sets, pair.bit, of_lanes,
-              [&](double before, u64 set) { return before + pair.x[set] * pair.y[set]; });
+              [&](double so_far, u64 set) { return so_far + pair.x[set] * pair.y[set]; });
     const double *const of = of_lanes;
     if (threadIdx.x == 0)
         pair.sums[blockIdx.x] = ((of[0] + of[1]) + (of[2] + of[3])) + ((of[4] + of[5]) + (of[6] + of[7]));
