@@ -436,14 +436,20 @@ TapeAnswer GradientWay::run(const Plan &plan, int threads, const void *values, d
 
 std::optional<TapeAnswer> marginals_by_sets(const SetGradient &sets, const InputPattern &given,
                                             const void *values, double *marginals, double *error_bounds,
-                                            RunControl &control, Outcome &outcome) {
+                                            const Options &options, RunControl &control, Outcome &outcome) {
     std::vector<double> own;
     const double *plain = plain_weights(given, values, own);
     if (!plain) return {};
-    const auto found = sets.run(plain, marginals, error_bounds, control);
+    std::optional<SetValue> found;
+    bool on_gpu = false;
+    run_placed(sets.work(options), options, [&](const DeviceQueues *gpus) {
+        on_gpu = gpus != nullptr;
+        found = sets.run(plain, marginals, error_bounds, control, on_gpu ? &(*gpus)[0] : nullptr);
+    });
     if (!found) return {};
     TapeAnswer answer = answer_of_sets(*found);
     outcome = {};
+    outcome.on_gpu = on_gpu;
     outcome.value = answer.re;
     outcome.error = answer.error;
     outcome.rel_error_bound = answer.rel_error_bound;
@@ -452,7 +458,7 @@ std::optional<TapeAnswer> marginals_by_sets(const SetGradient &sets, const Input
     outcome.counts.states = sets.states();
     outcome.counts.peak_states = sets.peak_states();
     outcome.counts.operations = sets.operations();
-    outcome.counts.peak_bytes = control.memory().peak();
+    outcome.counts.peak_bytes = control.memory().peak() + (on_gpu ? sets.device_bytes() : 0);
     return answer;
 }
 

@@ -23,10 +23,11 @@ TapeAnswer answer_of_sets(const SetValue &value);
 // takes longer to be found.
 bool may_go_by_sets(const InputPattern &input, const Options &options);
 bool are_quickest(const SetGradient &sets, const Pattern &pattern, const Options &options);
-// On the threads of the arena that it is called in. None, and nothing is written: they do not tell.
+// On the threads of the arena that it is called in, or on a GPU. None, and nothing is written: they do not
+// tell.
 std::optional<TapeAnswer> marginals_by_sets(const SetGradient &sets, const InputPattern &given,
                                             const void *values, double *marginals, double *error_bounds,
-                                            RunControl &control, Outcome &outcome);
+                                            const Options &options, RunControl &control, Outcome &outcome);
 
 // The way for values of the plan's pattern: one of these, or by sums.
 struct GradientWay {

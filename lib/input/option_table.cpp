@@ -131,10 +131,6 @@ constexpr Rule rules[] = {
      "probabilities are computed in doubles, with certain bounds: make the plan without a precision, or "
      "with \"double\"",
      PERM_UNSUPPORTED},
-    {{Call::plan_marginals},
-     {device, gpus},
-     "auto, cpu",
-     "probabilities are computed on the processor: make the plan with device auto or cpu"},
     {{Call::plan_gradient, Call::plan_gradient_batch, Call::plan_marginals},
      {decompose, chunks},
      "",
@@ -192,7 +188,7 @@ constexpr Rule rules[] = {
      "bounds are certain, and as close as they come at once, in doubles, in one way: leave it out; the "
      "permanent itself (perm_compute) and an estimate to a precision (perm_estimate) have such options"},
     {{Call::bounds}, {device}, "auto, cpu", "bounds are computed on the processor: use device auto or cpu"},
-    {{Call::compute_product, Call::bounds, Call::plan_marginals},
+    {{Call::compute_product, Call::bounds},
      {cache_dir, cache_limit_bytes},
      "",
      "no kernels are compiled, so none are kept: leave it out",

@@ -2,9 +2,9 @@
 
 #include "jit/lanes/set_steps.hpp"
 #include "lib/number/ball.hpp"
-#include "lib/number/magnitude_range.hpp"
+#include "lib/sets/set_tables_on_cpu.hpp"
+#include "lib/sets/set_tables_on_device.hpp"
 #include "preprocess/index.hpp"
-#include "preprocess/parallel.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,6 +13,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <thread>
 #include <utility>
 
@@ -26,102 +27,15 @@ constexpr double range = 900;
 constexpr double of_an_operation = 0.2e-9; // seconds
 constexpr double of_a_layer = 2e-6;
 
-constexpr std::uint64_t chunk_sets = set_chunk * set_block;
-
-// By halves: a term is rounded log2 of their number.
-double sum_of(const double *x, std::size_t count, std::size_t apart) {
-    if (count == 0) return 0;
-    if (count == 1) return *x;
-    return sum_of(x, count / 2, apart) + sum_of(x + count / 2 * apart, count - count / 2, apart);
-}
+// Where it is to run: tables that no cache of a processor holds take so many times as long. What a GPU takes
+// is reckoned by what it reads, and NVRTC takes less for these kernels than for most.
+constexpr std::int32_t cached_lines = 22;
+constexpr double beyond_cache = 5;
+constexpr double device_compile = 0.4, device_layer = 1e-4; // seconds
+constexpr double device_bytes_of_operation = 32;
 
 // A sum of products of the tables' numbers: in lanes, in blocks, in a chunk, over chunks.
 constexpr double roundings_of_sum = 8 + set_chunk + 8 + 64;
-
-// body(first, last) of pieces of 0 .. count - 1, chunks of so many each but the last, in parallel where they
-// are several.
-template <class Body> void in_chunks(std::uint64_t count, std::uint64_t each, const Body &body) {
-    const std::uint64_t chunks = (count + each - 1) / each;
-    const auto one = [&](std::uint64_t k) { body(k, k * each, std::min(count, (k + 1) * each)); };
-    if (chunks == 1)
-        one(0);
-    else
-        parallel_for(chunks, one);
-}
-
-// What a step may read behind a table is no number of another.
-void end_table(double *table, std::uint64_t sets) { std::fill_n(table + sets, set_margin, 0.0); }
-
-std::uint64_t sets_of(std::int32_t lines) { return std::uint64_t{1} << std::max(lines, set_block_bits); }
-
-// The table without line `bit` from that with it: 2^lines sets of the others. Those to fill up a block are 0.
-void close_line(std::int32_t bit, std::int32_t lines, double unmatched, const double *from, double *to) {
-    const std::uint64_t sets = std::uint64_t{1} << lines, low = (std::uint64_t{1} << bit) - 1;
-    in_chunks(sets, chunk_sets, [&](std::uint64_t, std::uint64_t first, std::uint64_t last) {
-        for (std::uint64_t s = first; s < last;) {
-            const std::uint64_t run = std::min(last - s, low + 1 - (s & low));
-            const double *const without = from + ((s & ~low) << 1 | (s & low)), *const with =
-                                                                                    without + low + 1;
-            double *const out = to + s;
-            for (std::uint64_t k = 0; k < run; ++k) out[k] = unmatched * without[k] + with[k];
-            s += run;
-        }
-    });
-    if (sets < set_block) std::fill(to + sets, to + set_block, 0.0);
-    end_table(to, std::max<std::uint64_t>(sets, set_block));
-}
-
-// The slopes before that: of 2^lines sets, `bit` among them.
-void open_line(std::int32_t bit, std::int32_t lines, double unmatched, const double *from, double *to) {
-    const std::uint64_t sets = std::uint64_t{1} << lines, low = (std::uint64_t{1} << bit) - 1;
-    in_chunks(sets, chunk_sets, [&](std::uint64_t, std::uint64_t first, std::uint64_t last) {
-        for (std::uint64_t s = first; s < last;) {
-            const std::uint64_t run = std::min(last - s, low + 1 - (s & low));
-            const double factor = (s >> bit & 1) != 0 ? 1 : unmatched;
-            const double *const in = from + ((s >> (bit + 1)) << bit | (s & low));
-            double *const out = to + s;
-            for (std::uint64_t k = 0; k < run; ++k) out[k] = factor * in[k];
-            s += run;
-        }
-    });
-    if (sets < set_block) std::fill(to + sets, to + set_block, 0.0);
-    end_table(to, std::max<std::uint64_t>(sets, set_block));
-}
-
-// The sum of x[S] y[S] over the sets without a bit.
-double sum_without(std::int32_t bit, std::uint64_t sets, const double *x, const double *y) {
-    std::vector<double> sums(at(static_cast<std::int64_t>((sets + chunk_sets - 1) / chunk_sets)));
-    double takes[set_block];
-    for (std::size_t k = 0; k < set_block; ++k)
-        takes[k] = bit < set_block_bits && (k >> bit & 1) != 0 ? 0 : 1;
-    in_chunks(sets, chunk_sets, [&](std::uint64_t chunk, std::uint64_t first, std::uint64_t last) {
-        double all[8] = {};
-        for (std::uint64_t s = first; s < last; s += set_block) {
-            if (bit >= set_block_bits && (s >> bit & 1) != 0) continue;
-            double of_block[8] = {};
-            for (std::size_t k = 0; k < set_block; k += 8)
-                for (std::size_t lane = 0; lane < 8; ++lane)
-                    of_block[lane] += x[s + k + lane] * y[s + k + lane] * takes[k + lane];
-            for (std::size_t lane = 0; lane < 8; ++lane) all[lane] += of_block[lane];
-        }
-        sums[chunk] = sum_of(all, 8, 1);
-    });
-    return sum_of(sums.data(), sums.size(), 1);
-}
-
-double most_of(const double *table, std::uint64_t sets) {
-    std::vector<double> most((sets + chunk_sets - 1) / chunk_sets);
-    in_chunks(sets, chunk_sets, [&](std::uint64_t chunk, std::uint64_t first, std::uint64_t last) {
-        most[chunk] = range_of(table + first, last - first).most;
-    });
-    return *std::max_element(most.begin(), most.end());
-}
-
-void multiply(double *table, std::uint64_t sets, double by) {
-    in_chunks(sets, chunk_sets, [&](std::uint64_t, std::uint64_t first, std::uint64_t last) {
-        for (std::uint64_t s = first; s < last; ++s) table[s] *= by;
-    });
-}
 
 int exponent_of(double x) { return x == 0 ? 0 : std::ilogb(x) + 1; }
 
@@ -159,7 +73,7 @@ SetGradient::SetGradient(const InputPattern &given, SetLayers layers, KeptTables
       layers_(std::move(layers)),
       kept_(std::move(kept)) {
     scratch_ = doubles_of_table(layers_.widest());
-    bytes_ = 8 * (kept_.kept + kept_.between + 3 * scratch_ + 64) + 16 * value_count_;
+    bytes_ = 8 * (doubles() + 64) + 16 * value_count_;
 }
 
 std::optional<SetGradient> SetGradient::of(const InputPattern &given, const Options &options,
@@ -179,33 +93,38 @@ double SetGradient::seconds(int threads) const {
     const bool is_shared = layers_.widest() > std::countr_zero(chunk_sets);
     return serial_seconds() / (is_shared ? threads : 1);
 }
+
+Work SetGradient::work(const Options &options) const {
+    constexpr double start = gpu_start::bring_in + gpu_start::of_compiling * device_compile;
+    const double on_cpu = seconds(options.threads) * (layers_.widest() > cached_lines ? beyond_cache : 1);
+    const auto on_gpu = [this](const GpuProperties &gpu) {
+        return device_layer * static_cast<double>(layers_.layers().size()) +
+               device_bytes_of_operation * layers_.operations() / gpu.memory_bandwidth;
+    };
+    return {"marginals by tables over sets", on_cpu, start, on_gpu, static_cast<double>(device_bytes())};
+}
+
 double SetGradient::peak_states() const { return std::ldexp(1.0, layers_.widest()); }
 
 class SetGradient::Walk {
   public:
-    Walk(const SetGradient &of, RunControl &control)
+    Walk(const SetGradient &of, SetTables &tables)
         : of_(of),
           layers_(of.layers_.layers()),
-          control_(control),
-          room_(control.memory()),
+          tables_(tables),
+          place_(layers_.size(), 0),
           exp2_(layers_.size() + 1, 0),
           shift_(layers_.size(), 0),
           most_(layers_.size() + 1, 1) {
-        const auto margins = static_cast<std::size_t>(set_margin);
-        room_.grow(at(of.kept_.kept + of.kept_.between + 3 * of.scratch_ + 64));
-        double *next = room_.data();
-        while (reinterpret_cast<std::uintptr_t>(next) % 64 != 0) ++next;
+        TablePlace next = 0;
         const auto take = [&](std::int64_t doubles) {
-            double *const table = next + margins;
-            std::fill_n(next, margins, 0.0);
+            const TablePlace table = next + static_cast<std::int64_t>(set_margin);
             next += doubles;
-            std::fill_n(next - margins, margins, 0.0);
             return table;
         };
-        for (double *&table : scratch_) table = take(of.scratch_);
-        tables_.resize(layers_.size());
+        for (TablePlace &table : scratch_) table = take(of.scratch_);
         for (const std::int32_t t : of.kept_.first)
-            tables_[at(t)] = take(doubles_of_table(layers_[at(t)].before));
+            place_[at(t)] = take(doubles_of_table(layers_[at(t)].before));
         between_ = next;
     }
 
@@ -302,13 +221,10 @@ class SetGradient::Walk {
         for (const SetLayer &layer : layers_) first_move_.push_back(first_move_.back() + layer.moves.size());
     }
 
-    double *scratch(int k) { return scratch_[at(k)]; }
-
     // The step of layer t, `high_` its lines above a block.
-    SetStep step_of(std::int32_t t, const double *table) {
+    SetStep step_of(std::int32_t t) {
         const SetLayer &layer = layers_[at(t)];
         SetStep step;
-        step.before = table;
         step.stays = stays_[at(t)];
         high_.clear();
         for (std::size_t k = 0; k < layer.moves.size(); ++k) {
@@ -325,72 +241,58 @@ class SetGradient::Walk {
         return step;
     }
 
-    void advance(std::int32_t t, std::uint64_t blocks) {
-        control_.advance(static_cast<double>(blocks * set_block) *
-                         (static_cast<double>(layers_[at(t)].moves.size()) / 2 + 1));
+    // Of going over so many sets.
+    double work_of(std::int32_t t, std::uint64_t sets) const {
+        return static_cast<double>(sets) * (static_cast<double>(layers_[at(t)].moves.size()) / 2 + 1);
     }
 
     // F after the line, before anything is closed.
-    void meet(std::int32_t t, const double *table, double *to) {
-        const SetStep step = step_of(t, table);
-        in_chunks(sets_of(layers_[at(t)].open) / set_block, set_chunk,
-                  [&](std::uint64_t, std::uint64_t first, std::uint64_t last) {
-                      step_forward(step, first, last, to);
-                      advance(t, last - first);
-                  });
-        end_table(to, sets_of(layers_[at(t)].open));
+    void meet(std::int32_t t, TablePlace table, TablePlace to) {
+        const std::uint64_t sets = sets_of(layers_[at(t)].open);
+        tables_.meet(step_of(t), table, to, sets, work_of(t, sets));
     }
 
-    // The table before layer t + 1 from that before t.
-    void go_forward(std::int32_t t, const double *table, double *to, bool again) {
+    // The table before layer t + 1 from that before t, by way of the first scratch table and another.
+    void go_forward(std::int32_t t, TablePlace table, TablePlace to, TablePlace other, bool again) {
         const SetLayer &layer = layers_[at(t)];
-        double *into = layer.closings.empty() ? to : scratch(0);
+        TablePlace into = layer.closings.empty() ? to : scratch_[0];
         meet(t, table, into);
         std::int32_t lines = layer.open;
         for (std::size_t k = 0; k < layer.closings.size(); ++k) {
             const SetClosing &line = layer.closings[k];
-            double *const next = k + 1 == layer.closings.size() ? to
-                                 : into == scratch(0)           ? scratch(1)
-                                                                : scratch(0);
-            close_line(line.bit, --lines, weight(line.unmatched, line.line), into, next);
+            const TablePlace next = k + 1 == layer.closings.size() ? to
+                                    : into == scratch_[0]          ? other
+                                                                   : scratch_[0];
+            tables_.close_line(line.bit, --lines, weight(line.unmatched, line.line), into, next);
             into = next;
         }
         settle(t, to, again);
     }
 
     // Near 1, where numbers may leave the range of double.
-    void settle(std::int32_t t, double *table, bool again) {
+    void settle(std::int32_t t, TablePlace table, bool again) {
         if (is_narrow_) return;
         const std::uint64_t sets = sets_of(layers_[at(t)].after());
         if (!again) {
-            const double most = most_of(table, sets);
+            const double most = tables_.most_of(table, sets);
             shift_[at(t)] = most > 0x1p100 || (most > 0 && most < 0x1p-100) ? exponent_of(most) : 0;
             most_[at(t) + 1] = std::ldexp(most, -shift_[at(t)]);
             exp2_[at(t) + 1] = exp2_[at(t)] + shift_[at(t)];
         }
         if (shift_[at(t)] != 0) multiply_by_power(table, sets, -shift_[at(t)]);
     }
-    static void multiply_by_power(double *table, std::uint64_t sets, int exp2) {
+    void multiply_by_power(TablePlace table, std::uint64_t sets, int exp2) {
         for (; exp2 != 0; exp2 -= std::clamp(exp2, -1000, 1000))
-            multiply(table, sets, std::ldexp(1.0, std::clamp(exp2, -1000, 1000)));
+            tables_.multiply(table, sets, std::ldexp(1.0, std::clamp(exp2, -1000, 1000)));
     }
 
     std::int32_t count() const { return static_cast<std::int32_t>(layers_.size()); }
 
-    static void put_empty_set(double *table) { // nothing is met, or all is; nobody waits
-        std::fill_n(table, set_block, 0.0);
-        end_table(table, set_block);
-        table[0] = 1;
-    }
-
     void place_between(std::int32_t first, std::int32_t last) {
-        double *next = between_;
+        TablePlace next = between_;
         for (std::int32_t t = first + 1; t < last; ++t) {
-            const std::int64_t doubles = doubles_of_table(layers_[at(t)].before);
-            std::fill_n(next, set_margin, 0.0);
-            std::fill_n(next + doubles - set_margin, set_margin, 0.0);
-            tables_[at(t)] = next + set_margin;
-            next += doubles;
+            place_[at(t)] = next + static_cast<std::int64_t>(set_margin);
+            next += doubles_of_table(layers_[at(t)].before);
         }
     }
 
@@ -399,50 +301,34 @@ class SetGradient::Walk {
         total_ = 1;
         if (layers_.empty()) return;
         const auto &first = of_.kept_.first;
-        put_empty_set(tables_[0]);
+        tables_.put_empty_set(place_[0]); // nothing is met
         for (std::size_t s = 0; s < first.size(); ++s) {
             const std::int32_t end = s + 1 < first.size() ? first[s + 1] : count();
             place_between(first[s], end);
             for (std::int32_t t = first[s]; t + 1 < count() && t < end; ++t)
-                go_forward(t, tables_[at(t)], tables_[at(t) + 1], false);
+                go_forward(t, place_[at(t)], place_[at(t) + 1], scratch_[1], false);
         }
-        double *const last = scratch(2);
-        go_forward(count() - 1, tables_.back(), last, false);
-        total_ = last[0];
+        const TablePlace last = scratch_[2];
+        go_forward(count() - 1, place_.back(), last, scratch_[1], false);
+        total_ = tables_.of_empty_set(last);
         for (const SetLayer &layer : layers_)
             roundings_ += static_cast<double>(layer.moves.size() + 2 + 2 * layer.closings.size());
     }
 
     void back() {
         const auto &first = of_.kept_.first;
-        now_ = scratch(1);
-        spare_ = scratch(2);
-        put_empty_set(now_);
+        now_ = scratch_[1];
+        spare_ = scratch_[2];
+        tables_.put_empty_set(now_); // all is met
         for (std::size_t s = first.size(); s-- > 0;) {
             const std::int32_t end = s + 1 < first.size() ? first[s + 1] : count();
             if (s + 1 < first.size()) {
                 place_between(first[s], end);
-                for (std::int32_t t = first[s]; t + 1 < end; ++t) make_again(t);
+                for (std::int32_t t = first[s]; t + 1 < end; ++t) // the slopes stand in the third
+                    go_forward(t, place_[at(t)], place_[at(t) + 1], spare_, true);
             }
             for (std::int32_t t = end; t-- > first[s];) go_back(t);
         }
-    }
-
-    // The slopes stand in one of the scratch tables meanwhile, and two are needed.
-    void make_again(std::int32_t t) {
-        const SetLayer &layer = layers_[at(t)];
-        double *into = layer.closings.empty() ? tables_[at(t) + 1] : scratch(0);
-        meet(t, tables_[at(t)], into);
-        std::int32_t lines = layer.open;
-        for (std::size_t k = 0; k < layer.closings.size(); ++k) {
-            const SetClosing &line = layer.closings[k];
-            double *const next = k + 1 == layer.closings.size() ? tables_[at(t) + 1]
-                                 : into == scratch(0)           ? spare_
-                                                                : scratch(0);
-            close_line(line.bit, --lines, weight(line.unmatched, line.line), into, next);
-            into = next;
-        }
-        settle(t, tables_[at(t) + 1], true);
     }
 
     void tell(std::int64_t place, double factor, double sum, std::int64_t exp2) {
@@ -460,35 +346,30 @@ class SetGradient::Walk {
     // From the slopes behind layer t to those before it, and what it tells.
     void go_back(std::int32_t t) {
         const SetLayer &layer = layers_[at(t)];
-        const double *const table = tables_[at(t)];
+        const TablePlace table = place_[at(t)];
         std::int32_t lines = layer.after();
-        clear_beyond(lines);
+        tables_.clear_beyond(lines, now_); // below a block there are others' sets
         for (std::size_t k = layer.closings.size(); k-- > 0;) {
             const SetClosing &line = layer.closings[k];
-            open_line(line.bit, ++lines, weight(line.unmatched, line.line), now_, spare_);
+            tables_.open_line(line.bit, ++lines, weight(line.unmatched, line.line), now_, spare_);
             std::swap(now_, spare_);
         }
         const std::int64_t exp2 = exp2_[at(t)] + exp2_of_slopes_; // of the products
         if (!layer.closings.empty()) {
-            meet(t, table, scratch(0));
+            meet(t, table, scratch_[0]);
             for (std::size_t k = 0; k < layer.closings.size(); ++k) {
                 const SetClosing &line = layer.closings[k];
                 if (number(line.unmatched) == 0) continue; // it must be matched
                 // Its bit before any is closed: it stands below those that were closed before it.
-                tell(line.told, 1, sum_without(line.bit, sets_of(layer.open), scratch(0), now_), exp2);
+                tables_.sum_without(line.bit, sets_of(layer.open), scratch_[0], now_, sums_);
+                tell(line.told, 1, sum_by_halves(sums_.data(), sums_.size(), 1), exp2);
             }
         }
-        const SetStep step = step_of(t, table);
-        const std::uint64_t blocks = sets_of(layer.before) / set_block,
-                            chunks = (blocks + set_chunk - 1) / set_chunk;
-        const std::size_t sums = sums_of(step);
-        sums_.resize(chunks * sums);
-        in_chunks(blocks, set_chunk, [&](std::uint64_t chunk, std::uint64_t first, std::uint64_t last) {
-            step_back(step, first, last, now_, spare_, sums_.data() + chunk * sums);
-            advance(t, 2 * (last - first));
-        });
-        end_table(spare_, sets_of(layer.before));
-        const auto sum = [&](std::size_t k) { return sum_of(sums_.data() + k, chunks, sums); };
+        const SetStep step = step_of(t);
+        const std::uint64_t sets = sets_of(layer.before);
+        tables_.go_back(step, table, now_, spare_, sets, sums_, 2 * work_of(t, sets));
+        const std::size_t apart = sums_of(step), chunks = sums_.size() / apart;
+        const auto sum = [&](std::size_t k) { return sum_by_halves(sums_.data() + k, chunks, apart); };
         tell(layer.told, step.stays, sum(0), exp2);
         std::size_t high = 1 + set_block_bits;
         for (std::size_t k = 0; k < layer.moves.size(); ++k) {
@@ -500,18 +381,13 @@ class SetGradient::Walk {
         settle_slopes(t, exp2);
     }
 
-    // Only sets of the lines that wait count: below a block there are others.
-    void clear_beyond(std::int32_t lines) {
-        if (lines < set_block_bits) std::fill(now_ + (1 << lines), now_ + set_block, 0.0);
-    }
-
     // What underflow has lost: each number of a table by at most `each`, which counts as often as it goes on
     // from there.
     void settle_slopes(std::int32_t t, std::int64_t exp2) {
         if (is_narrow_) return;
         const SetLayer &layer = layers_[at(t)];
         const std::uint64_t sets = sets_of(layer.before);
-        const double most = most_of(now_, sets), before = most_of_slopes_;
+        const double most = tables_.most_of(now_, sets), before = most_of_slopes_;
         const double each = -1073 + std::log2(static_cast<double>(layer.moves.size()) + 8 +
                                               4 * static_cast<double>(layer.closings.size()));
         const double log_sets = std::max(layer.open, set_block_bits);
@@ -532,12 +408,11 @@ class SetGradient::Walk {
 
     const SetGradient &of_;
     const std::vector<SetLayer> &layers_;
-    RunControl &control_;
-    Buffer<double> room_;
-    std::array<double *, 3> scratch_{};
-    std::vector<double *> tables_; // before each layer, where it is kept
-    double *between_ = nullptr;
-    double *now_ = nullptr, *spare_ = nullptr; // slopes
+    SetTables &tables_;
+    std::array<TablePlace, 3> scratch_{};
+    std::vector<TablePlace> place_; // of the table before each layer, where it is kept
+    TablePlace between_ = 0;
+    TablePlace now_ = 0, spare_ = 0; // slopes
     const double *values_ = nullptr;
     std::vector<double> scaled_, stays_; // entries, by layer; weights
     std::vector<std::size_t> first_move_;
@@ -556,9 +431,14 @@ class SetGradient::Walk {
 };
 
 std::optional<SetValue> SetGradient::run(const double *values, double *marginals, double *bounds,
-                                         RunControl &control) const {
+                                         RunControl &control, DeviceQueue *device) const {
     control.begin(layers_.operations(), serial_seconds());
-    Walk walk(*this, control);
+    std::unique_ptr<SetTables> tables;
+    if (device)
+        tables = std::make_unique<SetTablesOnDevice>(*device, doubles(), control);
+    else
+        tables = std::make_unique<SetTablesOnCpu>(doubles(), control);
+    Walk walk(*this, *tables);
     if (!walk.run(values)) return {};
     return walk.answer(marginals, bounds);
 }

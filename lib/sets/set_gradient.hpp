@@ -13,8 +13,10 @@
 // number has a relative error of its roundings alone.
 #pragma once
 
+#include "jit/queue/device_queue.hpp"
 #include "lib/input/options.hpp"
 #include "lib/number/scaled.hpp"
+#include "lib/run/placement.hpp"
 #include "lib/run/run_control.hpp"
 #include "lib/sets/set_layers.hpp"
 
@@ -38,9 +40,11 @@ class SetGradient {
     // values: as a plan is given them, each finite and not negative. To `marginals` entries, rows and
     // columns; `bounds` may be null. On the threads of the arena that it is called in, with the same bits for
     // any number of them. None: the weights lie so far apart that doubles might lose them, and nothing is
-    // written. So it is where the value is 0.
-    std::optional<SetValue> run(const double *values, double *marginals, double *bounds,
-                                RunControl &control) const;
+    // written. So it is where the value is 0. With a device on that, with the same bits: throws JitError.
+    std::optional<SetValue> run(const double *values, double *marginals, double *bounds, RunControl &control,
+                                DeviceQueue *device = nullptr) const;
+
+    Work work(const Options &options) const; // to be placed
 
     double serial_seconds() const; // predicted
     double seconds(int threads) const;
@@ -48,12 +52,15 @@ class SetGradient {
     double states() const { return layers_.states(); }
     double peak_states() const;
     std::int64_t bytes() const { return bytes_; }
+    std::int64_t device_bytes() const { return 8 * doubles(); }
     bool fits(const Options &options) const { return bytes_ <= options.memory_limit; }
 
   private:
     class Walk;
 
     SetGradient(const InputPattern &given, SetLayers layers, KeptTables kept);
+
+    std::int64_t doubles() const { return kept_.kept + kept_.between + 3 * scratch_; } // of all tables
 
     std::int64_t value_count_, marginal_count_;
     SetLayers layers_;

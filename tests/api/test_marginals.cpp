@@ -341,3 +341,24 @@ TEST_CASE("other precisions than double are refused") {
         perm_plan_destroy(plan);
     }
 }
+
+TEST_CASE("tables over sets go to a GPU that is named, which has to be there") {
+    Random random(run::seed(2418));
+    MatchingMatrix a;
+    a.cols = 18;
+    a.entries.assign(14, std::vector<Gaussian>(18));
+    for (auto &row : a.entries)
+        for (Gaussian &x : row) x = real_number(1 - random.uniform());
+    const MatchingInput input(a, PERM_VALUE_F64, random);
+    std::vector<double> marginals(static_cast<std::size_t>(input.csr().nnz + 14 + 18), -1);
+    perm_opts opts = PERM_OPTS_INIT;
+    opts.device = "gpu";
+    perm::Result result;
+    const perm_status status = perm_marginals(&input.csr(), &opts, marginals.data(), nullptr, result.raw());
+    if (status == PERM_OK) {
+        CHECK(std::string(result->device) == "gpu");
+    } else {
+        CHECK(status == PERM_UNSUPPORTED);
+        CHECK(marginals.front() == -1);
+    }
+}

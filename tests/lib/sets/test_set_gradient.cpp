@@ -1,89 +1,23 @@
 // Marginals by tables over sets, against exact rational ones and against themselves: with fewer tables kept,
 // with more threads.
-#include "lib/base/threads.hpp"
-#include "lib/input/matrix.hpp"
-#include "lib/sets/set_gradient.hpp"
-#include "tests/support/matchings.hpp"
 #include "tests/support/run.hpp"
+#include "tests/support/set_gates.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <cstring>
-#include <functional>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 using namespace libperm;
 using namespace perm::families;
+using namespace gates;
 using oracle::Gaussian;
 
 namespace {
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
-using Draw = std::function<double(Random &)>;
-
-MatchingMatrix drawn(Random &random, std::int64_t rows, std::int64_t cols, double density, const Draw &draw) {
-    MatchingMatrix a;
-    a.cols = cols;
-    a.entries.assign(at(rows), std::vector<Gaussian>(at(cols)));
-    for (auto &row : a.entries)
-        for (Gaussian &x : row)
-            if (random.chance(density)) x = real_number(draw(random));
-    const auto weights = [&](std::int64_t count) {
-        std::vector<Gaussian> out;
-        for (std::int64_t k = 0; k < count; ++k)
-            out.push_back(random.chance(0.1) ? Gaussian{} : real_number(draw(random)));
-        return out;
-    };
-    if (random.chance(0.8)) a.row_weights = weights(rows);
-    if (random.chance(0.8)) a.col_weights = weights(cols);
-    return a;
-}
-
-struct Found {
-    SetValue value;
-    std::vector<double> marginals, bounds;
-};
-
-struct Ways {
-    std::int64_t memory = std::int64_t{1} << 32;
-    int threads = 1;
-};
-
-std::optional<Found> found_in(const MatchingInput &input, const Ways &ways) {
-    const InputPattern read = read_pattern(&input.csr());
-    const InputPattern &given = as_given(read);
-    Options options;
-    options.memory_limit = ways.memory;
-    const auto sets = SetGradient::of(given, options, no_poll);
-    if (!sets || !sets->fits(options)) return {};
-    const auto count = at(given.pattern.nnz() + given.pattern.rows + given.pattern.cols);
-    Found found{{}, std::vector<double>(count + 1, -1), std::vector<double>(count + 1, -1)};
-    CallWatch watch;
-    watch.memory_limit = ways.memory;
-    RunControl control(watch);
-    std::vector<double> own;
-    const double *values = plain_weights(given, input.values(), own);
-    REQUIRE(values != nullptr);
-    std::optional<SetValue> value;
-    with_threads(ways.threads,
-                 [&] { value = sets->run(values, found.marginals.data(), found.bounds.data(), control); });
-    if (!value) return {};
-    found.value = *value;
-    CHECK(found.marginals.back() == -1);
-    CHECK(control.memory().peak() <= ways.memory);
-    return found;
-}
-
-bool is_same(const Found &x, const Found &y) {
-    return std::memcmp(x.marginals.data(), y.marginals.data(), x.marginals.size() * sizeof(double)) == 0 &&
-           std::memcmp(x.bounds.data(), y.bounds.data(), x.bounds.size() * sizeof(double)) == 0 &&
-           x.value.value.mantissa == y.value.value.mantissa && x.value.value.exp2 == y.value.value.exp2;
-}
 
 Gaussian &number(MatchingMatrix &of, MatchingInput::Place place) {
     if (place.row < 0) return (*of.col_weights)[at(place.col)];
@@ -98,11 +32,6 @@ mpq_class exact(const Scaled &x) {
     else
         out >>= static_cast<mp_bitcnt_t>(-x.exp2);
     return out;
-}
-
-double uniform(Random &random) { return 1 - random.uniform(); }
-double far_apart(Random &random) {
-    return uniform(random) * std::exp2(static_cast<double>(random.integer(-400, 400)));
 }
 
 } // namespace
