@@ -21,6 +21,7 @@ void write_samples(const Options &options, const std::vector<std::int64_t> &colu
 void run_matchings(const Options &options);
 void write_matchings(const Options &options, const std::vector<Result> &numbers, const perm_csr &a,
                      double seconds);
+void run_polynomial(const Options &options);
 void run_periodic(const Options &options);
 void run_explain(const Options &options);
 void run_source(const Options &options);

@@ -38,9 +38,11 @@ FileMatrix read_file(const Options &options, const std::string &file) {
     return without_zeros(std::move(a));
 }
 
-Input::Input(const Options &options)
+Input::Input(const Options &options) : Input(options, read_file(options, options.file)) {}
+
+Input::Input(const Options &options, FileMatrix matrix)
     : name_(file_name(options)),
-      matrix_(read_file(options, options.file)),
+      matrix_(std::move(matrix)),
       view_(matrix_),
       csr_(view_.csr()),
       row_weights_(options.row_unmatched, csr_.n_rows, csr_.value_type, "--row-unmatched"),

@@ -34,6 +34,7 @@ FileMatrix read_file(const Options &options, const std::string &file);
 class Input {
   public:
     explicit Input(const Options &options);
+    Input(const Options &options, FileMatrix matrix); // made of that of the file
 
     const std::string &name() const { return name_; } // of the file
     const perm_csr &csr() const { return csr_; }

@@ -25,7 +25,7 @@ const char *const footer =
     "{\"error\": {\"status\", \"code\", \"text\"}}.";
 
 const char *const subcommands =
-    "compute, bounds, estimate, sample, matchings, periodic, explain, source, plan, shard, "
+    "compute, bounds, estimate, sample, matchings, polynomial, periodic, explain, source, plan, shard, "
     "combine, status, info or cache";
 
 // What a subcommand calls with its options: those that count for none of these are no options of it.
@@ -101,6 +101,8 @@ std::vector<Subcommand> add_subcommands(CLI::App &app, Options &options) {
     CLI::App *sample = add("sample", "Draw matchings of the matrix of a file with their exact probabilities");
     CLI::App *matchings =
         add("matchings", "Count the matchings with 0, 1, 2, ... entries of the matrix of a file");
+    CLI::App *polynomial =
+        add("polynomial", "The coefficients of perm(C + x L), C being the matrix of a file");
     CLI::App *periodic = add("periodic", "Permanents of a matrix of equal cells, of any number of them");
     CLI::App *explain = add("explain", "Show the plan, its cost and its time, without running it");
     CLI::App *source = add("source", "Print the CUDA C++ of the kernel that a GPU would run");
@@ -115,7 +117,7 @@ std::vector<Subcommand> add_subcommands(CLI::App &app, Options &options) {
     CLI::App *clear = cache->add_subcommand("clear", "Remove the kernels from the folder");
     CLI::App *path = cache->add_subcommand("path", "Print the folder");
 
-    for (CLI::App *command : {compute, bounds, estimate, matchings, explain, source, plan, shard})
+    for (CLI::App *command : {compute, bounds, estimate, matchings, polynomial, explain, source, plan, shard})
         add_plan_options(*command, options);
     for (CLI::App *command : {compute, shard}) add_plan_file_option(*command, options);
     for (CLI::App *command : {explain, source, plan}) add_machine_option(*command, options);
@@ -130,11 +132,13 @@ std::vector<Subcommand> add_subcommands(CLI::App &app, Options &options) {
     add_sample_options(*sample, options);
     add_quiet_option(*sample, options, ("the samples alone; " + quiet).c_str());
     add_quiet_option(*matchings, options, ("print the numbers alone; " + quiet).c_str());
+    add_linear_option(*polynomial, options);
+    add_quiet_option(*polynomial, options, ("print the coefficients alone; " + quiet).c_str());
     add_quiet_option(*periodic, options, ("print the numbers alone; " + quiet).c_str());
     add_quiet_option(*shard, options, "print nothing; no progress, no log but errors");
-    for (CLI::App *command : {compute, estimate, sample, matchings, periodic})
+    for (CLI::App *command : {compute, estimate, sample, matchings, polynomial, periodic})
         add_checkpoint_options(*command, options);
-    for (CLI::App *command : {compute, bounds, estimate, sample, explain})
+    for (CLI::App *command : {compute, bounds, estimate, sample, polynomial, explain})
         add_unmatched_options(*command, options);
     add_explain_options(*explain, options);
     add_source_options(*source, options);
@@ -149,22 +153,23 @@ std::vector<Subcommand> add_subcommands(CLI::App &app, Options &options) {
         command->footer(footer);
         add_cache_option(*command, options);
     }
-    for (CLI::App *command : {compute, bounds, estimate, sample, matchings, periodic, explain, combine,
-                              status, info, list, clear, path})
+    for (CLI::App *command : {compute, bounds, estimate, sample, matchings, polynomial, periodic, explain,
+                              combine, status, info, list, clear, path})
         add_json_option(*command, options);
     const OptionTable table;
     for (CLI::App *command : app.get_subcommands([](const CLI::App *) { return true; }))
         for (const std::string &name : table.options())
             if (!is_of_part(*command, name) && table.refusal(calls_of(command->get_name()), name))
                 if (CLI::Option *option = command->get_option_no_throw(name)) command->remove_option(option);
-    return {{compute, [&] { run_compute(options); }},   {bounds, [&] { run_bounds(options); }},
-            {estimate, [&] { run_estimate(options); }}, {sample, [&] { run_sample(options); }},
-            {periodic, [&] { run_periodic(options); }}, {matchings, [&] { run_matchings(options); }},
-            {explain, [&] { run_explain(options); }},   {source, [&] { run_source(options); }},
-            {plan, [&] { run_plan(options); }},         {shard, [&] { run_shard(options); }},
-            {combine, [&] { run_combine(options); }},   {status, [&] { run_status(options); }},
-            {info, [&] { run_info(options); }},         {list, [&] { run_cache_list(options); }},
-            {clear, [&] { run_cache_clear(options); }}, {path, [&] { run_cache_path(options); }}};
+    return {{compute, [&] { run_compute(options); }},       {bounds, [&] { run_bounds(options); }},
+            {estimate, [&] { run_estimate(options); }},     {sample, [&] { run_sample(options); }},
+            {polynomial, [&] { run_polynomial(options); }}, {periodic, [&] { run_periodic(options); }},
+            {matchings, [&] { run_matchings(options); }},   {explain, [&] { run_explain(options); }},
+            {source, [&] { run_source(options); }},         {plan, [&] { run_plan(options); }},
+            {shard, [&] { run_shard(options); }},           {combine, [&] { run_combine(options); }},
+            {status, [&] { run_status(options); }},         {info, [&] { run_info(options); }},
+            {list, [&] { run_cache_list(options); }},       {clear, [&] { run_cache_clear(options); }},
+            {path, [&] { run_cache_path(options); }}};
 }
 
 int parse_and_run(int argc, char **argv, bool &json) {

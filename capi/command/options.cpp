@@ -256,6 +256,13 @@ void add_unmatched_options(CLI::App &command, Options &options) {
     add("--col-unmatched", options.col_unmatched, "weights of leaving columns unmatched");
 }
 
+void add_linear_option(CLI::App &command, Options &options) {
+    command
+        .add_option("--linear", options.linear,
+                    "the file of the matrix that x stands with; of the unit matrix if not given")
+        ->type_name("FILE");
+}
+
 void add_checkpoint_options(CLI::App &command, Options &options) {
     command
         .add_option("--checkpoint", options.checkpoint,

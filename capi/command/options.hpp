@@ -29,6 +29,7 @@ struct Options {
     std::vector<std::string> row_unmatched, col_unmatched; // weights as written; none: all are matched
     // Of periodic.
     std::string lattice, head, tail; // its name in place of a file; files
+    std::string linear;              // file, of polynomial
     std::optional<std::int64_t> length;
     std::optional<std::int64_t> terms;
     std::int64_t shots = 1; // of sample
@@ -65,6 +66,7 @@ void add_or_estimate_option(CLI::App &command, Options &options);               
 void add_output_option(CLI::App &command, Options &options, const char *description); // -o
 void add_parts(CLI::App &command, Options &options);
 void add_status_options(CLI::App &command, Options &options);
+void add_linear_option(CLI::App &command, Options &options); // of polynomial
 void add_periodic_options(CLI::App &command, Options &options);
 void add_quiet_option(CLI::App &command, Options &options, const char *description);
 void add_machine_option(CLI::App &command, Options &options); // --machine, of what makes a plan alone

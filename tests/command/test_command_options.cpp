@@ -57,6 +57,7 @@ TEST_CASE("every subcommand with every option") {
         {"estimate", "perm_estimate", {"estimate", file}},
         {"sample", "perm_sample", {"sample", file}},
         {"matchings", "perm_matchings", {"matchings", file}},
+        {"polynomial", "perm_polynomial", {"polynomial", file}},
         {"explain", "perm_plan_create", {"explain", file}},
         {"plan", "perm_plan_create", {"plan", file, "-o", folder / "plan"}},
         {"source", "perm_plan_create", {"source", file}},
@@ -160,4 +161,30 @@ TEST_CASE("matchings of doubles are decimals, all of them") {
     CHECK(rounded.code == 0);
     CHECK_FALSE(contains(rounded.out, "/"));
     CHECK(contains(exact.out, "/"));
+}
+
+TEST_CASE("coefficients of a polynomial: of files of every kind of number, and of the unit matrix") {
+    const Folder folder;
+    const std::string header = "%%MatrixMarket matrix coordinate ",
+                      c = folder.write("c.mtx", header + "integer general\n2 2 3\n1 1 2\n1 2 1\n2 2 3\n"),
+                      ell = folder.write("l.mtx", header + "real general\n2 2 2\n2 1 0.5\n2 2 1\n"),
+                      ones = folder.write("p.mtx", header + "pattern general\n2 2 1\n2 1\n"),
+                      waves = folder.write("w.mtx", header + "complex general\n2 2 1\n1 1 0 1\n"),
+                      wide = folder.write("r.mtx", header + "integer general\n1 2 1\n1 1 1\n");
+    const auto coefficients = [&](Words words) {
+        words.insert(words.begin(), "polynomial");
+        words.push_back("--json");
+        const Run r = run(folder, words);
+        CHECK(r.code == 0);
+        return json::parse(r.out)["coefficients"].dump();
+    };
+    CHECK(coefficients({c}) == R"(["6","5","1"])");
+    CHECK(coefficients({c, "--linear", ones}) == R"(["6","1","0"])");
+    CHECK(coefficients({c, "--linear", ell, "--precision", "exact"}) == R"(["6","5/2","0"])");
+    CHECK(coefficients({c, "--linear", ell, "--decimal"}) == R"(["6","2.5","0"])");
+    CHECK(coefficients({c, "--linear", waves, "--precision", "exact"}) == R"(["6","0+3i","0"])");
+    CHECK(run(folder, {"polynomial", c, "-q"}).out == "6\n5\n1\n");
+    CHECK(run(folder, {"polynomial", wide}).code == 2);
+    CHECK(run(folder, {"polynomial", c, "--linear", wide}).code == 2);
+    CHECK(run(folder, {"polynomial", c, "--linear", folder / "none.mtx"}).code == 2);
 }

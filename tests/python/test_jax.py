@@ -174,3 +174,14 @@ def test_vmap_of_distributions():
         libperm.jax.distribution(jnp.ones((2, 2), "int32"), 1)
     with pytest.raises(libperm.MemoryRefusedError, match="derivatives"):
         libperm.jax.distribution(jnp.eye(40), 20)
+
+
+@pytest.mark.parametrize("dtype", TYPES[1::2])
+def test_second_derivatives(dtype):
+    a = some(2, 3, 4, dtype=dtype)
+    sizes = lambda x: (jnp.abs(libperm.jax.permanent(x)) ** 2).sum()  # noqa: E731
+    check_grads(sizes, (a,), order=2, modes=["rev"], rtol=1e-4)
+    one = some(3, 3, dtype="float64")
+    hessian = jax.jit(jax.jacrev(jax.grad(libperm.jax.permanent)))(one)
+    along = libperm.hessian_product(np.asarray(one), np.ones((3, 3)))
+    assert np.allclose(hessian.sum((2, 3)), along)

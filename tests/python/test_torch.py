@@ -82,8 +82,20 @@ def test_refuses():
         libperm.torch.permanent(torch.full((2, 2), float("nan")))
     a = torch.ones(2, 2, dtype=torch.float64, requires_grad=True)
     first = torch.autograd.grad(libperm.torch.permanent(a), a, create_graph=True)[0]
-    with pytest.raises(NotImplementedError, match="once"):
-        first.sum().backward()
+    second = torch.autograd.grad(first.sum(), a, create_graph=True)[0]
+    with pytest.raises(NotImplementedError, match="twice"):
+        second.sum().backward()
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.complex128])
+@pytest.mark.parametrize("shape", [(3, 3), (2, 3, 4)])
+def test_second_derivatives(dtype, shape):
+    a = some(*shape).to(dtype).requires_grad_()
+    assert torch.autograd.gradgradcheck(libperm.torch.permanent, a)
+    one = some(3, 3).real.double()
+    hessian = torch.func.jacrev(torch.func.grad(libperm.torch.permanent))(one)
+    along = torch.tensor(libperm.hessian_product(one.numpy(), np.ones((3, 3))))
+    assert torch.allclose(hessian.sum((2, 3)), along)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")

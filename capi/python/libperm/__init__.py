@@ -11,7 +11,8 @@ One matrix::
 
     permanent(A)            its permanent, a number
     compute(A)              the same as a Result: all digits, bounds, how it was computed
-    gradient(A)             its derivatives by the entries
+    gradient(A)             its derivatives by the entries; hessian_product(A, V): theirs, along V
+    polynomial(C, L)        perm(C + x L): all coefficients; principal_minors, permanental_polynomial
     sub_permanents(A)       the permanents that are left without a line
     permanent_of_product    of U V^T, from its factors
 
@@ -43,7 +44,8 @@ that says what: InvalidMatrixError, MemoryRefusedError, TimeRefusedError, ... in
 this build and machine.
 
 In modules of their own: libperm.lattices, and for other packages libperm.jax, libperm.torch,
-libperm.networkx, libperm.piquasso, libperm.thewalrus. Names that begin with _ are not for use.
+libperm.networkx, libperm.piquasso, libperm.stonesoup, libperm.thewalrus. Names that begin with _ are not
+for use.
 """
 
 import sys
@@ -77,6 +79,12 @@ from libperm._core.matchings import Marginals, marginals, matchings
 from libperm._core.options import Options, RunOptions
 from libperm._core.periodic import GeneratingFunction, Growth, Periodic
 from libperm._core.plan import Plan
+from libperm._core.polynomials import (
+    hessian_product,
+    permanental_polynomial,
+    polynomial,
+    principal_minors,
+)
 from libperm._core.product import permanent_of_product
 from libperm._core.result import Gradient, Result
 from libperm._core.samples import sample
@@ -116,12 +124,16 @@ __all__ = [
     "estimate",
     "gradient",
     "gradients",
+    "hessian_product",
     "info",
     "marginals",
     "matchings",
     "permanent",
     "permanent_of_product",
+    "permanental_polynomial",
     "permanents",
+    "polynomial",
+    "principal_minors",
     "sample",
     "set_log_level",
     "sub_permanents",

@@ -23,6 +23,7 @@ import numpy as np
 
 from libperm._core import differentiable
 from libperm._core.library import library
+from libperm._core.polynomials import hessian_products
 
 _TYPES = ("float32", "float64", "complex64", "complex128")
 
@@ -31,8 +32,9 @@ def permanent(A: Any, *, precision: str = "", tolerance: float = 0.0, threads: i
     """perm(A) of an array (..., m, n), m <= n, as an array (...): of its type, float or complex, of 32 or 64
     bits (for 64 jax_enable_x64 has to be set). Computed in doubles at least, all matrices in one call of XLA.
 
-    Differentiable once, in reverse mode, by all entries, zeros too: derivatives are those of
-    libperm.gradients. Under vmap matrices are put side by side, and computed at the same time.
+    Differentiable twice, in reverse mode (jax.grad, jax.jacrev), by all entries, zeros too: derivatives are
+    those of libperm.gradients and of libperm.hessian_product. Under vmap matrices are put side by side, and
+    computed at the same time.
     precision, tolerance, threads: as in libperm.Options; derivatives are in doubles. Errors of libperm, NaN
     among the entries for instance, are raised by JAX as what it raises of a computation, with libperm's
     words.
@@ -86,8 +88,7 @@ def _permanent(A: jax.Array, precision: str, tolerance: float, threads: int) -> 
 
 
 def _forwards(A: jax.Array, precision: str, tolerance: float, threads: int) -> tuple[jax.Array, jax.Array]:
-    outputs = (jax.ShapeDtypeStruct(A.shape[:-2], A.dtype), jax.ShapeDtypeStruct(A.shape, A.dtype))
-    value, derivatives = _call("libperm_gradients", outputs)(A, threads=np.int64(threads))
+    value, derivatives = _with_derivatives(A, threads)
     if precision or tolerance:  # the value of the other call may have more digits
         value = _permanent(A, precision, tolerance, threads)
     return value, derivatives
@@ -100,6 +101,41 @@ def _backwards(
 
 
 _permanent.defvjp(_forwards, _backwards)
+
+
+@partial(jax.custom_vjp, nondiff_argnums=(1,))
+def _with_derivatives(A: jax.Array, threads: int) -> tuple[jax.Array, jax.Array]:
+    outputs = (jax.ShapeDtypeStruct(A.shape[:-2], A.dtype), jax.ShapeDtypeStruct(A.shape, A.dtype))
+    value, derivatives = _call("libperm_gradients", outputs)(A, threads=np.int64(threads))
+    return value, derivatives
+
+
+def _derivatives_forwards(A: jax.Array, threads: int) -> tuple[Any, Any]:
+    value, derivatives = _with_derivatives(A, threads)
+    return (value, derivatives), (A, derivatives)
+
+
+def _derivatives_backwards(threads: int, known: Any, cotangents: Any) -> tuple[jax.Array]:
+    (A, derivatives), (of_value, of_derivatives) = known, cotangents
+    product = jax.pure_callback(
+        partial(_hessian_products, threads),
+        jax.ShapeDtypeStruct(A.shape, A.dtype),
+        A,
+        of_derivatives,
+        vmap_method="broadcast_all",
+    )
+    return (of_value[..., None, None] * derivatives + product,)
+
+
+_with_derivatives.defvjp(_derivatives_forwards, _derivatives_backwards)
+
+
+def _hessian_products(threads: int, A: Any, V: Any) -> Any:
+    A, V = np.asarray(A), np.asarray(V)
+    doubles = np.complex128 if A.dtype.kind == "c" else np.float64
+    matrices, directions = (x.astype(doubles).reshape(-1, *A.shape[-2:]) for x in (A, V))
+    options = {"threads": threads} if threads else {}
+    return hessian_products(matrices, directions, options).reshape(A.shape).astype(A.dtype)
 
 
 def _call(name: str, outputs: Any) -> Any:

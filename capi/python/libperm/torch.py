@@ -21,6 +21,7 @@ import torch
 from libperm._core import differentiable
 from libperm._core.functions import gradients, permanents
 from libperm._core.options import counting
+from libperm._core.polynomials import hessian_products
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -34,8 +35,9 @@ def permanent(A: torch.Tensor, **options: Unpack[Options]) -> torch.Tensor:
     """perm(A) of a tensor (..., m, n), m <= n, as a tensor (...) of its type, float or complex, of 32 or 64
     bits, and on its device. Computed on the CPU, in doubles at least, all matrices in one call.
 
-    Differentiable once, by all entries, zeros too, with the derivatives of libperm.gradients. Under
-    torch.func.vmap matrices are put side by side, and computed at the same time. Options: libperm.Options.
+    Differentiable twice, by all entries, zeros too, with the derivatives of libperm.gradients and
+    libperm.hessian_product. Under torch.func.vmap matrices are put side by side, and computed at the same
+    time. Options: libperm.Options.
     """
     if not isinstance(A, torch.Tensor):
         raise TypeError(f"{type(A).__name__} is no torch.Tensor: libperm.permanent() takes other matrices")
@@ -115,15 +117,42 @@ class _Derivatives(torch.autograd.Function):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-        pass
+        ctx.save_for_backward(inputs[0])
+        ctx.options = inputs[1]
 
     @staticmethod
-    def backward(ctx: Any, slope: torch.Tensor) -> Any:
-        raise NotImplementedError("libperm.torch.permanent is differentiable once")
+    def backward(ctx: Any, slope: torch.Tensor) -> tuple[torch.Tensor, None]:
+        (A,) = ctx.saved_tensors
+        return _HessianProduct.apply(A, slope.conj(), ctx.options).conj(), None
 
     @staticmethod
     def vmap(info: Any, dims: Any, A: torch.Tensor, options: Mapping[str, Any]) -> tuple[Any, int]:
         return _Derivatives.apply(A.movedim(dims[0], 0), options), 0
+
+
+class _HessianProduct(torch.autograd.Function):
+    @staticmethod
+    def forward(A: torch.Tensor, V: torch.Tensor, options: Mapping[str, Any]) -> torch.Tensor:
+        of_gradient = counting("perm_plan_gradient_batch", options)
+        return _like(A, hessian_products(_batch(A), _batch(V), of_gradient)).reshape(A.shape)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        pass
+
+    @staticmethod
+    def backward(ctx: Any, slope: torch.Tensor) -> Any:
+        raise NotImplementedError("libperm.torch.permanent is differentiable twice")
+
+    @staticmethod
+    def vmap(
+        info: Any, dims: Any, A: torch.Tensor, V: torch.Tensor, options: Mapping[str, Any]
+    ) -> tuple[Any, int]:
+        count = info.batch_size
+        A, V = (
+            x.expand(count, *x.shape) if dim is None else x.movedim(dim, 0) for x, dim in zip((A, V), dims)
+        )
+        return _HessianProduct.apply(A, V, options), 0
 
 
 def _batch(A: torch.Tensor) -> Any:

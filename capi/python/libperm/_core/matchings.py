@@ -164,14 +164,17 @@ def matchings(A: Any, **options: Unpack[Options]) -> list[Any]:
 
 
 def weighted_input(
-    matrix: Matrix, row_unmatched: Any, col_unmatched: Any, options: Any
+    matrix: Matrix, row_unmatched: Any, col_unmatched: Any, options: Any, beside: Any = ()
 ) -> tuple[Input, Buffer, Kind]:
-    """The matrix, its values with the weights of lines that stay unmatched behind them, and their kind."""
+    """The matrix, its values with the weights of lines that stay unmatched behind them, and their kind, which
+    holds the numbers beside as well."""
     sides = zip(("row", "col"), matrix.shape, (row_unmatched, col_unmatched))
     weights = [_weights(*side) for side in sides]
     numbers = numbers_of([*matrix.entries, *(x for side in weights if side is not None for x in side)])
     kind = max(matrix.kind, kind_of_entries(numbers))
-    return *_input(matrix, weights, value_type_of(numbers, kind), numbers, options), kind
+    types = {value_type_of(x, kind) for x in (numbers, beside) if len(x) > 0 or x is numbers}
+    value_type = types.pop() if len(types) == 1 else abi.VALUE_TEXT
+    return *_input(matrix, weights, value_type, numbers, options), kind
 
 
 def warn_if_none_matches(given: Input, has_rows: bool, has_columns: bool, level: int) -> None:

@@ -274,6 +274,34 @@ class Plan:
         permanents = results.arrays(Kind.COMPLEX if self._kind is Kind.COMPLEX else Kind.REAL)
         return Gradient(derivatives, bounds, permanents) if full else (permanents.values, derivatives)
 
+    def hessian_product(self, V: Any, values: Any = None, full: bool = False) -> Any:
+        """How the derivatives change as the values move along V, which is given as values are: the Hessian
+        times V, by each entry of the pattern, in their order, in doubles. full=True: a pair, they and certain
+        bounds of their errors.
+
+        >>> import libperm
+        >>> product = libperm.Plan([[1.0, 2.0], [3.0, 4.0]]).hessian_product([1.0, 0.0, 0.0, 0.0])
+        >>> [round(abs(x), 12) for x in product]
+        [0.0, 0.0, 0.0, 1.0]
+        """
+        function, m = library.perm_plan_hessian_product, self._matrix
+        handle, buffer = self._encoded(values)
+        entries = entries_for(m, self._kind, V)
+        along = encode(entries if len(entries) > 0 else [0], self._input.value_type)
+        parts = m.nnz * (2 if self._kind is Kind.COMPLEX else 1)
+        product, bounds = (ctypes.c_double * parts)(), (ctypes.c_double * m.nnz)()
+        arguments = (
+            handle.address,
+            buffer.address,
+            along.address,
+            ctypes.addressof(product),
+            ctypes.addressof(bounds),
+        )
+        run(self._options, 10 * handle.seconds() > LONG_SECONDS, lambda: check(function(*arguments)))
+        as_numpy = is_numpy(m.row_ptr)
+        numbers = batch.numbers_in(product, self._kind, as_numpy)
+        return (numbers, batch.numbers_in(bounds, Kind.REAL, as_numpy)) if full else numbers
+
     def marginals(
         self, values: Any = None, row_unmatched: Any = None, col_unmatched: Any = None
     ) -> Marginals:

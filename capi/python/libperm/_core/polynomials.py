@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import ctypes
+from array import array
 from typing import TYPE_CHECKING, Any
 
 from libperm._core.batch import Results
 from libperm._core.call import run
+from libperm._core.errors import InvalidMatrixError
 from libperm._core.library import check, library
 from libperm._core.matchings import weighted_input
 from libperm._core.matrix import Matrix, read, union
 from libperm._core.options import Prepared
 from libperm._core.plan import Plan
-from libperm._core.result import in_numpy
+from libperm._core.result import in_numpy, warn_if_missed
 from libperm._core.scalars import Kind
-from libperm._core.values import as_array, encode, is_array, is_numpy
+from libperm._core.values import as_array, encode, is_numpy
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -23,13 +24,20 @@ if TYPE_CHECKING:
 
 
 def polynomial(
-    C: Any, L: Any, *, row_unmatched: Any = None, col_unmatched: Any = None, **options: Unpack[Options]
-) -> list[Any]:
-    """The coefficients of the polynomial perm(C + x L), a list from that of x^0 on: the terms of the permanent
-    of C + L by how many entries of L they take. Ints for integers, Fractions for such; floats are of exact
+    C: Any,
+    L: Any,
+    *,
+    row_unmatched: Any = None,
+    col_unmatched: Any = None,
+    full: bool = False,
+    **options: Unpack[Options],
+) -> Any:
+    """The coefficients of the polynomial perm(C + x L), a list from that of x^0 on: the terms of perm(C + L)
+    by how many entries of L they take. Ints for integers, Fractions for such; floats are of exact
     sums, rounded once, or within the tolerance. docs/polynomials.md.
 
     row_unmatched, col_unmatched: weights of lines that may stay unmatched, as permanent() has them.
+    full=True: a libperm.Batch, with the bounds of their errors.
 
     >>> import libperm
     >>> libperm.polynomial([[1, 1], [1, 1]], [[1, 0], [0, 1]])  # (1 + x)^2 + 1
@@ -53,6 +61,12 @@ def polynomial(
     run(prepared, True, lambda: check(function(*arguments)))
     del buffer  # which had to live until here
     kind = prepared.kind_of_answer(kind)
+    if full:
+        return results.read(kind, prepared.wants_exact, as_numpy)
+    for result in results:
+        if not result.tolerance_met:
+            warn_if_missed(result, 2)
+            break
     found: list[Any] = results.read(kind, prepared.wants_exact, False).values
     is_plain = kind.is_exact or prepared.wants_exact or not as_numpy
     return found if is_plain else list(map(in_numpy, found))
@@ -67,7 +81,8 @@ def principal_minors(A: Any, **options: Unpack[Options]) -> list[Any]:
     [1, 5, 10]
     """
     matrix = read(A)
-    return polynomial(matrix, _identity(matrix), **options)[::-1]
+    sums: list[Any] = polynomial(matrix, _identity(matrix), **options)
+    return sums[::-1]
 
 
 def permanental_polynomial(A: Any, **options: Unpack[Options]) -> list[Any]:
@@ -85,19 +100,10 @@ def permanental_polynomial(A: Any, **options: Unpack[Options]) -> list[Any]:
 def _identity(matrix: Matrix) -> Matrix:
     rows, columns = matrix.shape
     if rows != columns:
-        raise ValueError(f"a matrix of shape {matrix.shape}: principal submatrices are of square ones")
-    diagonal = read([[1] * columns]) if rows == 0 else None
-    if diagonal is not None:
-        return matrix
-    from array import array
-
-    places = array("q", range(rows))
-    whole = Matrix(matrix.shape, array("q", range(rows + 1)), places, [1] * rows)
-    if not is_numpy(matrix.row_ptr):
-        return whole
-    import numpy as np
-
-    return Matrix(matrix.shape, np.arange(rows + 1), np.arange(rows), [1] * rows)
+        raise InvalidMatrixError(
+            f"a matrix of shape {matrix.shape}: of square ones there are principal submatrices"
+        )
+    return Matrix(matrix.shape, array("q", range(rows + 1)), array("q", range(rows)), [1] * rows)
 
 
 def hessian_product(A: Any, V: Any, *, full: bool = False, **options: Unpack[Options]) -> Any:
@@ -107,13 +113,33 @@ def hessian_product(A: Any, V: Any, *, full: bool = False, **options: Unpack[Opt
     V is a matrix that has no entries where A has none, or an array or lists of numbers.
 
     >>> import libperm
-    >>> libperm.hessian_product([[1.0, 2.0], [3.0, 4.0]], [[1.0, 0.0], [0.0, 0.0]])
+    >>> product = libperm.hessian_product([[1.0, 2.0], [3.0, 4.0]], [[1.0, 0.0], [0.0, 0.0]])
+    >>> [[round(abs(x), 12) for x in row] for row in product]
     [[0.0, 0.0], [0.0, 1.0]]
     """
     matrix = read(A, with_zeros=True)
     kind = max(matrix.kind, read(V).kind, Kind.REAL)
     doubles = Matrix(matrix.shape, matrix.row_ptr, matrix.col_idx, matrix.entries, kind)
     with Plan(doubles, **options) as plan:
-        found = plan.hessian_product(V, full=True)
-    number, bound = (matrix.like(as_array(A) if is_array(as_array(A)) else A, x) for x in found)
-    return (number, bound) if full else number
+        numbers, bounds = plan.hessian_product(V, full=True)
+    form = A if hasattr(A, "tocsr") else as_array(A)
+    product = matrix.like(form, numbers)
+    return (product, matrix.like(form, bounds)) if full else product
+
+
+def hessian_products(matrices: Any, directions: Any, options: Any) -> Any:
+    """The same of arrays (count, m, n), for those who differentiate: an array of doubles like them."""
+    import numpy as np
+
+    products = np.empty_like(matrices)
+    if products.size == 0:
+        return products
+    m, n = matrices.shape[1:]
+    whole = read(np.ones((m, n)), with_zeros=True)
+    kind = Kind.COMPLEX if matrices.dtype.kind == "c" else Kind.REAL
+    pattern = Matrix(whole.shape, whole.row_ptr, whole.col_idx, np.ones(m * n, matrices.dtype), kind)
+    with Plan(pattern, **options) as plan:
+        for product, matrix, direction in zip(products, matrices, directions):
+            found = plan.hessian_product(direction.reshape(-1), matrix.reshape(-1))
+            product[...] = np.reshape(found, (m, n))
+    return products
