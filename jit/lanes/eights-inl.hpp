@@ -46,6 +46,24 @@ template <int size> HWY_INLINE void put_number(const ComplexOf<Wide<size>> &x, d
     store(x.im, p + size * static_cast<int>(hn::MaxLanes(Tag())));
 }
 
+// A doubled one: its high part first.
+template <class D> HWY_INLINE void get_number(const double *p, Twofold<D> &x) {
+    get_number(p, x.hi);
+    get_number(p + sizeof(D) / sizeof(double), x.lo);
+}
+template <class D> HWY_INLINE void put_number(const Twofold<D> &x, double *p) {
+    put_number(x.hi, p);
+    put_number(x.lo, p + sizeof(D) / sizeof(double));
+}
+template <class D> HWY_INLINE void get_number(const double *p, ComplexOf<Twofold<D>> &x) {
+    get_number(p, x.re);
+    get_number(p + 2 * sizeof(D) / sizeof(double), x.im);
+}
+template <class D> HWY_INLINE void put_number(const ComplexOf<Twofold<D>> &x, double *p) {
+    put_number(x.re, p);
+    put_number(x.im, p + 2 * sizeof(D) / sizeof(double));
+}
+
 // By no more than exponent - 1 roundings of each factor, as if one by one.
 template <class A> HWY_INLINE typename A::Number power(typename A::Number x, int exponent) {
     for (; exponent % 2 == 0; exponent /= 2) x = A::multiply(x, x);

@@ -21,27 +21,29 @@ constexpr int polynomials_between_flushes = 16;
 HWY_BEFORE_NAMESPACE();
 namespace libperm::HWY_NAMESPACE {
 
-template <bool complex, bool split> class PolynomialWalk {
+template <bool complex, bool split, bool dd> class PolynomialWalk {
     using Steps = CountSteps<complex, split>;
-    using A = std::conditional_t<complex, Complex<Real<Eight>>, Real<Eight>>;
+    using Part = std::conditional_t<dd, DD<Eight>, Real<Eight>>;
+    using A = std::conditional_t<complex, Complex<Part>, Part>;
     using Number = typename A::Number;
     using M = Real<Eight>; // of magnitudes
-    static constexpr int parts = Steps::parts, numbers = complex ? 2 : 1, block = numbers * eight_lanes;
+    static constexpr int parts = Steps::parts, numbers = complex ? 2 : 1, block = numbers * eight_lanes,
+                         term_block = (dd ? 2 : 1) * block;
 
   public:
     HWY_INLINE PolynomialWalk(const LinearColumns &a, double *space)
         : a_(a),
           steps_(a.columns),
           term_(space),
-          magnitude_(term_ + a.degree * block + block),
-          sums_(magnitude_ + a.degree * eight_lanes + eight_lanes),
-          rests_(sums_ + a.degree * block + block),
-          more_(rests_ + a.degree * block + block),
-          mass_(more_ + a.degree * block + block) {
+          magnitude_(term_ + (a.degree + 1) * term_block),
+          sums_(magnitude_ + (a.degree + 1) * eight_lanes),
+          rests_(sums_ + (a.degree + 1) * block),
+          more_(rests_ + (a.degree + 1) * block),
+          mass_(more_ + (a.degree + 1) * block) {
         std::fill(sums_, mass_ + (a.degree + 1) * eight_lanes, 0.0);
     }
     static std::size_t space(const LinearColumns &a) {
-        return static_cast<std::size_t>((a.degree + 1) * (4 * block + 2 * eight_lanes));
+        return static_cast<std::size_t>((a.degree + 1) * (term_block + 3 * block + 2 * eight_lanes));
     }
 
     HWY_INLINE void add(std::uint64_t first, std::uint64_t last, LineSums &out) {
@@ -57,26 +59,29 @@ template <bool complex, bool split> class PolynomialWalk {
     }
 
   private:
-    HWY_INLINE Eight sum_of_part(int part, int i, int lane) {
-        return Eight(steps_.base(part, i)) + load<vectors_of_eight>(steps_.low_sum(part, i, lane));
+    HWY_INLINE Eight sum_of_part(int part, int i, int lane, Eight scale) {
+        return (Eight(steps_.base(part, i)) + load<vectors_of_eight>(steps_.low_sum(part, i, lane))) * scale;
     }
-    HWY_INLINE Eight sum_of_grids(int part, int i, int lane) {
-        if constexpr (split)
-            return sum_of_part(part, i, lane) + sum_of_part(part + 1, i, lane);
+    HWY_INLINE typename Part::Number sum_of_grids(int part, int i, int lane, Eight scale) {
+        if constexpr (!split)
+            return Part::number(sum_of_part(part, i, lane, scale));
+        else if constexpr (dd)
+            return two_sum(sum_of_part(part, i, lane, scale), sum_of_part(part + 1, i, lane, scale));
         else
-            return sum_of_part(part, i, lane);
+            return sum_of_part(part, i, lane, scale) + sum_of_part(part + 1, i, lane, scale);
     }
     HWY_INLINE Number row_sum(int i, int lane, double scale) {
+        const Eight by(scale); // a power of two
         if constexpr (complex)
-            return {sum_of_grids(0, i, lane) * Eight(scale), sum_of_grids(parts / 2, i, lane) * Eight(scale)};
+            return {sum_of_grids(0, i, lane, by), sum_of_grids(parts / 2, i, lane, by)};
         else
-            return sum_of_grids(0, i, lane) * Eight(scale);
+            return sum_of_grids(0, i, lane, by);
     }
 
-    Number term(int k) { return get_number<Number>(term_ + k * block); }
+    Number term(int k) { return get_number<Number>(term_ + k * term_block); }
     Eight magnitude(int k) { return load<vectors_of_eight>(magnitude_ + k * eight_lanes); }
     HWY_INLINE void put(int k, const Number &term, Eight magnitude) {
-        put_number(term, term_ + k * block);
+        put_number(term, term_ + k * term_block);
         store(magnitude, magnitude_ + k * eight_lanes);
     }
 
@@ -97,9 +102,14 @@ template <bool complex, bool split> class PolynomialWalk {
         }
         for (int k = 0; k <= degree; ++k) {
             store(load<vectors_of_eight>(mass_ + k * eight_lanes) + magnitude(k), mass_ + k * eight_lanes);
-            put_number(A::add(get_number<Number>(more_ + k * block), term(k)), more_ + k * block);
+            if constexpr (complex) {
+                add_part(term(k).re, k * block);
+                add_part(term(k).im, k * block + eight_lanes);
+            } else {
+                add_part(term(k), k * block);
+            }
         }
-        if (++additions_ == polynomials_between_flushes) flush();
+        if (!dd && ++additions_ == polynomials_between_flushes) flush();
     }
 
     // By y, and by y + z x; of the product's powers those up to the degree.
@@ -116,8 +126,19 @@ template <bool complex, bool split> class PolynomialWalk {
         return grows ? degree + 1 : degree;
     }
 
+    // To the sum at `k`: of doubles some at a time, between flushes.
+    HWY_INLINE void add_part(const typename Part::Number &term, int k) {
+        if constexpr (dd) {
+            const auto sum =
+                DD<Eight>::add({load<vectors_of_eight>(sums_ + k), load<vectors_of_eight>(rests_ + k)}, term);
+            store(sum.hi, sums_ + k);
+            store(sum.lo, rests_ + k);
+        } else {
+            store(load<vectors_of_eight>(more_ + k) + term, more_ + k);
+        }
+    }
     HWY_INLINE void flush() {
-        for (int k = 0; k < (a_.degree + 1) * block; k += eight_lanes) {
+        for (int k = 0; !dd && k < (a_.degree + 1) * block; k += eight_lanes) {
             const Twofold<Eight> s =
                 two_sum(load<vectors_of_eight>(sums_ + k), load<vectors_of_eight>(more_ + k));
             store(s.hi, sums_ + k);
@@ -156,14 +177,21 @@ std::size_t walk(const LinearColumns &a, std::uint64_t first, std::uint64_t last
     return 0;
 }
 
+template <bool complex, bool split>
+std::size_t walk_in(const LinearColumns &a, std::uint64_t first, std::uint64_t last, double *space,
+                    LineSums *out) {
+    return a.dd ? walk<PolynomialWalk<complex, split, true>>(a, first, last, space, out)
+                : walk<PolynomialWalk<complex, split, false>>(a, first, last, space, out);
+}
+
 // Without `out`: the space that it takes.
 std::size_t walk_polynomials(const LinearColumns &a, std::uint64_t first, std::uint64_t last, double *space,
                              LineSums *out) {
     if (a.columns.is_complex())
-        return a.columns.is_split() ? walk<PolynomialWalk<true, true>>(a, first, last, space, out)
-                                    : walk<PolynomialWalk<true, false>>(a, first, last, space, out);
-    return a.columns.is_split() ? walk<PolynomialWalk<false, true>>(a, first, last, space, out)
-                                : walk<PolynomialWalk<false, false>>(a, first, last, space, out);
+        return a.columns.is_split() ? walk_in<true, true>(a, first, last, space, out)
+                                    : walk_in<true, false>(a, first, last, space, out);
+    return a.columns.is_split() ? walk_in<false, true>(a, first, last, space, out)
+                                : walk_in<false, false>(a, first, last, space, out);
 }
 
 } // namespace libperm::HWY_NAMESPACE

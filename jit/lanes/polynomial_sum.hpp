@@ -19,8 +19,9 @@ struct LinearColumns {
     CountedColumns columns; // the rows of C, and behind them as many of L
     int rows = 0;           // of one of them
     int degree = 0;
-    const double *scale =
-        nullptr; // of each row of L: a power of two that its sums are multiplied by; 0: none
+    // Of each row of L: a power of two that its sums are multiplied by; 0: there is none.
+    const double *scale = nullptr;
+    bool dd = false; // in double-doubles
 };
 
 // Doubles that a thread works with, on a boundary of 64 bytes.

@@ -18,7 +18,7 @@ constexpr std::uint64_t most_pieces = 64; // of as many terms at least as these
 constexpr double terms_of_piece = 1 << 13;
 
 // What a coefficient of a row and a term takes on an AMD EPYC with vectors of eight doubles.
-constexpr double real_seconds = 0.25e-9, complex_seconds = 0.7e-9;
+constexpr double real_seconds = 0.25e-9, complex_seconds = 0.7e-9, times_in_dd = 10;
 
 // C's rows, and L's below.
 std::vector<int> twice(const std::vector<int> &count) {
@@ -72,7 +72,8 @@ bool PolynomialSums::fix(const Entry &constant, const Entry &linear) {
 }
 
 LinearColumns PolynomialSums::view() const {
-    return {lines_.view(), static_cast<int>(shape_.row_count.size()), shape_.degree, scale_.data()};
+    return {lines_.view(), static_cast<int>(shape_.row_count.size()), shape_.degree, scale_.data(),
+            shape_.dd};
 }
 
 NumberedPieces PolynomialSums::pieces() const {
@@ -92,7 +93,8 @@ LineSums PolynomialSums::piece(NumberRange steps) const {
 double PolynomialSums::seconds() const {
     const double rows = std::accumulate(shape_.row_count.begin(), shape_.row_count.end(), 0.0),
                  degree = shape_.degree + 1, products = degree * (rows - degree / 2) + rows;
-    return terms() * products * (shape_.is_complex ? complex_seconds : real_seconds);
+    return terms() * products * (shape_.is_complex ? complex_seconds : real_seconds) *
+           (shape_.dd ? times_in_dd : 1);
 }
 
 // A term is rounded in each row where both products are added, where a row's sums are put together, by its
@@ -102,15 +104,27 @@ PolynomialSums::Coefficient PolynomialSums::coefficient(const LineSums &sums, in
     const TermSum sum = sums.sum(k, 0);
     const CountedColumns columns = lines_.view();
     const int n = lines_.columns_in_all();
-    const double of_row = product_roundings(columns.arithmetic()) + fused_roundings(columns.arithmetic()),
-                 of_sums = columns.is_split() ? 1 : 0, of_weight = product_roundings(columns.arithmetic());
-    const double gamma = gamma_bound(n * (of_row + of_sums) + of_weight + polynomial_additions() +
-                                     static_cast<double>(shape_.column_count.size()));
-    const double additions = static_cast<double>(count_steps(columns)) + 600;
-    const double share = (gamma / (1 - gamma) + additions * additions * 0x1p-104) * (1 + 0x1p-20);
-    const double error = share * sum.mass + 0x1.05p-53 * size_of(sum) + 0x1p-500;
+    const Arithmetic numbers = !shape_.dd          ? columns.arithmetic()
+                               : shape_.is_complex ? Arithmetic::complex_dd
+                                                   : Arithmetic::dd;
+    const double of_row = product_roundings(numbers) + fused_roundings(numbers),
+                 of_sums = columns.is_split() && !shape_.dd ? 1 : 0;
+    const double steps = static_cast<double>(count_steps(columns)),
+                 additions = shape_.dd ? steps * low_lanes() / 8 : polynomial_additions();
+    const double gamma = gamma_bound(n * (of_row + of_sums) + product_roundings(numbers) + additions +
+                                         static_cast<double>(shape_.column_count.size()),
+                                     unit_of(numbers));
+    const double share = (gamma / (1 - gamma) + (steps + 600) * (steps + 600) * 0x1p-104) * (1 + 0x1p-20);
+    const double of_total = shape_.dd ? 0 : 0x1.05p-53 * size_of(sum);
+    const double error = share * sum.mass + of_total + 0x1p-500;
     const std::int64_t exp2 = exp2_of_all_ - n + k * exp2_;
-    return {make_scaled(sum.re + sum.re_rest, exp2), make_scaled(sum.im + sum.im_rest, exp2),
+    if (shape_.dd)
+        return {make_scaled(sum.re, exp2), make_scaled(sum.re_rest, exp2), make_scaled(sum.im, exp2),
+                make_scaled(sum.im_rest, exp2), make_scaled(error * (1 + 0x1p-40), exp2)};
+    return {make_scaled(sum.re + sum.re_rest, exp2),
+            {},
+            make_scaled(sum.im + sum.im_rest, exp2),
+            {},
             make_scaled(error * (1 + 0x1p-40), exp2)};
 }
 

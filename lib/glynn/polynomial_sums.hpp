@@ -22,7 +22,7 @@ constexpr int most_polynomial_rows = most_summed_kinds / 2;
 struct PolynomialShape {
     std::vector<int> row_count, column_count;
     int degree = 0;
-    bool is_complex = false;
+    bool is_complex = false, dd = false; // dd: computed in double-doubles
 };
 
 class PolynomialSums {
@@ -40,9 +40,10 @@ class PolynomialSums {
     double seconds() const; // on one thread
     double terms() const { return static_cast<double>(count_steps(view().columns)) * low_lanes(); }
 
-    // The coefficient of x^k, each part, and how far the number can be from it.
+    // The coefficient of x^k, each part as what it is and what that has lost, and how far their sums can be
+    // from it.
     struct Coefficient {
-        Scaled re, im, error;
+        Scaled re, re_rest, im, im_rest, error;
     };
     Coefficient coefficient(const LineSums &sums, int k) const;
 

@@ -105,10 +105,12 @@ class BySigns final : public Substitution {
             one.blocks = one.blocks_computed = 1;
             one.predicted_seconds = seconds();
             one.counts.subsets = sums_->terms();
-            if (found.im.mantissa == 0)
+            if (found.im.mantissa == 0 && found.re_rest.mantissa == 0)
                 set_value(one, Ball{found.re, found.error});
             else
-                set_value(one, WideBall{{exact_number(found.re), exact_number(found.im)}, found.error});
+                set_value(one, WideBall{{exact_number(found.re) + exact_number(found.re_rest),
+                                         exact_number(found.im) + exact_number(found.im_rest)},
+                                        found.error});
             out.push_back(std::move(one));
         }
         return out;
@@ -166,7 +168,8 @@ std::unique_ptr<Substitution> by_signs(const LinearEntries &entries, const Optio
         return found == numbers.end() ? decltype(found->second)() : found->second;
     };
     auto sums = PolynomialSums::of(
-        {rows.count, columns.count, static_cast<int>(entries.degree), is_complex},
+        {rows.count, columns.count, static_cast<int>(entries.degree), is_complex,
+         options.precision == Precision::dd},
         [&](int i, int j) { return at_place(i, j).first; },
         [&](int i, int j) { return at_place(i, j).second; }, -entries.balanced_radius());
     if (!sums) return nullptr;

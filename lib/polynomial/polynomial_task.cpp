@@ -53,7 +53,7 @@ void PolynomialTask::choose(RunControl &control) {
     if (!in_doubles && !is_free) return take(by_power_of_two(entries_, o, control), of_others);
 
     std::unique_ptr<const Substitution> signs, circle, exact;
-    if (o.precision != Precision::dd && !is_counted) signs = by_signs(entries_, o);
+    if (!is_counted) signs = by_signs(entries_, o);
     if (signs && signs->seconds() < quick) return take(std::move(signs), of_signs);
     if (is_free) within_limits([&] { exact = by_power_of_two(entries_, o, control); });
     if (exact && is_refused_plan(*exact)) exact.reset();
@@ -119,7 +119,9 @@ void PolynomialTask::run_again(std::vector<Outcome> &found, PieceStore *store, R
     const bool goes_on = store && store->spares_pieces();
     std::unique_ptr<const Substitution> ways[2];
     control.begin(0, 0);
-    within_limits([&] { ways[0] = on_circle(entries_, in(Precision::dd, options_), control); }, goes_on);
+    const Options dd = in(Precision::dd, options_);
+    within_limits([&] { ways[0] = by_signs(entries_, dd); }, goes_on);
+    if (!ways[0]) within_limits([&] { ways[0] = on_circle(entries_, dd, control); }, goes_on);
     within_limits([&] { ways[1] = by_power_of_two(entries_, options_, control); }, goes_on);
     for (auto &way : ways)
         if (way && (is_refused_plan(*way) || way->seconds() > second_run_seconds)) way.reset();
@@ -127,7 +129,7 @@ void PolynomialTask::run_again(std::vector<Outcome> &found, PieceStore *store, R
     for (const auto &way : ways) {
         if (!way || is_met(found)) continue;
         log_decision(formatted("a coefficient misses the tolerance: all again in precision {}",
-                               precision_name(way->plan().numbers.precision)));
+                               precision_name(way->plan().options.precision)));
         std::vector<Outcome> more;
         if (!within_limits([&] { more = way->coefficients(nullptr, control); }, goes_on)) continue;
         for (std::size_t k = 0; k < found.size(); ++k)

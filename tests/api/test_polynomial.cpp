@@ -203,17 +203,21 @@ TEST_CASE("by signs as exactly: full matrices of doubles, real and complex, with
         std::vector<perm::Result> exact = perm::polynomial(input.csr(), beside.data(),
                                                            in_precision("auto", "exact")),
                                   found = perm::polynomial(input.csr(), beside.data(),
-                                                           in_precision("auto", "double"));
+                                                           in_precision("auto", "double")),
+                                  in_dd = perm::polynomial(input.csr(), beside.data(),
+                                                           in_precision("auto", "dd"));
         REQUIRE(found.size() == exact.size());
-        by_signs += std::string(found[0]->engine) == "glynn";
+        for (auto *all : {&found, &in_dd}) by_signs += std::string((*all)[0]->engine) == "glynn";
         for (std::size_t k = 0; k < found.size(); ++k, ++compared) {
             CAPTURE(i);
             CAPTURE(k);
             check_gaussian(*found[k].raw(), number_of(exact[k].text()));
+            check_gaussian(*in_dd[k].raw(), number_of(exact[k].text()));
+            CHECK(in_dd[k]->abs_error_bound <= found[k]->abs_error_bound * 1e-10);
         }
     }
     CHECK(compared > run::enough(100));
-    CHECK(by_signs > run::enough(15));
+    CHECK(by_signs > run::enough(30));
 }
 
 TEST_CASE("of all entries, with lines that stay unmatched: the numbers of matchings") {
