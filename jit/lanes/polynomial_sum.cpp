@@ -59,27 +59,33 @@ template <bool complex, bool split, bool dd> class PolynomialWalk {
     }
 
   private:
-    HWY_INLINE Eight sum_of_part(int part, int i, int lane, Eight scale) {
-        return (Eight(steps_.base(part, i)) + load<vectors_of_eight>(steps_.low_sum(part, i, lane))) * scale;
+    HWY_INLINE Eight sum_of_part(int part, int i, int lane) {
+        return Eight(steps_.base(part, i)) + load<vectors_of_eight>(steps_.low_sum(part, i, lane));
     }
-    HWY_INLINE typename Part::Number sum_of_grids(int part, int i, int lane, Eight scale) {
+    HWY_INLINE typename Part::Number sum_of_grids(int part, int i, int lane) {
         if constexpr (!split)
-            return Part::number(sum_of_part(part, i, lane, scale));
+            return Part::number(sum_of_part(part, i, lane));
         else if constexpr (dd)
-            return two_sum(sum_of_part(part, i, lane, scale), sum_of_part(part + 1, i, lane, scale));
+            return two_sum(sum_of_part(part, i, lane), sum_of_part(part + 1, i, lane));
         else
-            return sum_of_part(part, i, lane, scale) + sum_of_part(part + 1, i, lane, scale);
+            return sum_of_part(part, i, lane) + sum_of_part(part + 1, i, lane);
     }
-    HWY_INLINE Number row_sum(int i, int lane, double scale) {
-        const Eight by(scale); // a power of two
+    HWY_INLINE Number row_sum(int i, int lane) {
         if constexpr (complex)
-            return {sum_of_grids(0, i, lane, by), sum_of_grids(parts / 2, i, lane, by)};
+            return {sum_of_grids(0, i, lane), sum_of_grids(parts / 2, i, lane)};
         else
-            return sum_of_grids(0, i, lane, by);
+            return sum_of_grids(0, i, lane);
     }
 
-    Number term(int k) { return get_number<Number>(term_ + k * term_block); }
-    Eight magnitude(int k) { return load<vectors_of_eight>(magnitude_ + k * eight_lanes); }
+    // By a power of two.
+    static HWY_INLINE Eight scaled(Eight x, Eight by) { return x * by; }
+    static HWY_INLINE Twofold<Eight> scaled(Twofold<Eight> x, Eight by) { return {x.hi * by, x.lo * by}; }
+    template <class P> static HWY_INLINE ComplexOf<P> scaled(ComplexOf<P> x, Eight by) {
+        return {scaled(x.re, by), scaled(x.im, by)};
+    }
+
+    HWY_INLINE Number term(int k) { return get_number<Number>(term_ + k * term_block); }
+    HWY_INLINE Eight magnitude(int k) { return load<vectors_of_eight>(magnitude_ + k * eight_lanes); }
     HWY_INLINE void put(int k, const Number &term, Eight magnitude) {
         put_number(term, term_ + k * term_block);
         store(magnitude, magnitude_ + k * eight_lanes);
@@ -89,17 +95,27 @@ template <bool complex, bool split, bool dd> class PolynomialWalk {
         const Eight w = Eight(weight) * load<vectors_of_eight>(steps_.low_weight(lane));
         put(0, A::number(w), fabs(w));
         int degree = 0; // of the product so far
+        Factor waiting{};
+        bool is_waiting = false; // for another: two at once take half of the way to memory
         for (int i = 0; i < a_.rows; ++i) {
-            const Number y = row_sum(i, lane, 1);
-            const Eight size_y = A::magnitude(y);
+            const Number y = row_sum(i, lane);
             if (a_.scale[i] == 0) {
-                for (int copy = 0; copy < a_.columns.row_count[i]; ++copy) multiply(degree, y, size_y);
+                for (int copy = 0; copy < a_.columns.row_count[i]; ++copy)
+                    multiply(degree, y, A::magnitude(y));
                 continue;
             }
-            const Number z = row_sum(a_.rows + i, lane, a_.scale[i]);
-            for (int copy = 0; copy < a_.columns.row_count[i]; ++copy)
-                degree = multiply(degree, y, size_y, z, A::magnitude(z));
+            const Number sum = row_sum(a_.rows + i, lane),
+                         z = a_.scale[i] == 1 ? sum : scaled(sum, Eight(a_.scale[i]));
+            const Factor factor{y, z, A::magnitude(y), A::magnitude(z)};
+            for (int copy = 0; copy < a_.columns.row_count[i]; ++copy) {
+                if (is_waiting)
+                    degree = multiply(degree, waiting, factor);
+                else
+                    waiting = factor;
+                is_waiting = !is_waiting;
+            }
         }
+        if (is_waiting) degree = multiply(degree, waiting);
         for (int k = 0; k <= degree; ++k) {
             store(load<vectors_of_eight>(mass_ + k * eight_lanes) + magnitude(k), mass_ + k * eight_lanes);
             if constexpr (complex) {
@@ -112,18 +128,46 @@ template <bool complex, bool split, bool dd> class PolynomialWalk {
         if (!dd && ++additions_ == polynomials_between_flushes) flush();
     }
 
-    // By y, and by y + z x; of the product's powers those up to the degree.
+    // y + z x, and sizes of both.
+    struct Factor {
+        Number y, z;
+        Eight size_y, size_z;
+    };
+
+    // By one factor, or two; of the product's powers those up to the degree.
     HWY_INLINE void multiply(int degree, const Number &y, Eight size_y) {
         for (int k = 0; k <= degree; ++k) put(k, A::multiply(term(k), y), magnitude(k) * size_y);
     }
-    HWY_INLINE int multiply(int degree, const Number &y, Eight size_y, const Number &z, Eight size_z) {
+    HWY_INLINE int multiply(int degree, const Factor &f) {
         const bool grows = degree < a_.degree;
-        if (grows) put(degree + 1, A::multiply(term(degree), z), magnitude(degree) * size_z);
+        if (grows) put(degree + 1, A::multiply(term(degree), f.z), magnitude(degree) * f.size_z);
         for (int k = degree; k > 0; --k)
-            put(k, A::madd(term(k - 1), z, A::multiply(term(k), y)),
-                M::madd(magnitude(k - 1), size_z, magnitude(k) * size_y));
-        put(0, A::multiply(term(0), y), magnitude(0) * size_y);
+            put(k, A::madd(term(k - 1), f.z, A::multiply(term(k), f.y)),
+                M::madd(magnitude(k - 1), f.size_z, magnitude(k) * f.size_y));
+        put(0, A::multiply(term(0), f.y), magnitude(0) * f.size_y);
         return grows ? degree + 1 : degree;
+    }
+    HWY_INLINE int multiply(int degree, const Factor &f, const Factor &g) {
+        const Number a = A::multiply(f.y, g.y), b = A::madd(f.z, g.y, A::multiply(f.y, g.z)),
+                     c = A::multiply(f.z, g.z);
+        const Eight size_a = f.size_y * g.size_y, size_c = f.size_z * g.size_z,
+                    size_b = M::madd(f.size_z, g.size_y, f.size_y * g.size_z);
+        const int high = std::min(degree + 2, a_.degree);
+        for (int k = degree + 1; k <= high; ++k) put(k, A::number(Eight(0.0)), Eight(0.0));
+        Number here = term(high), below = term(std::max(high - 1, 0));
+        Eight size_here = magnitude(high), size_below = magnitude(std::max(high - 1, 0));
+        for (int k = high; k > 1; --k) {
+            const Number next = term(k - 2);
+            const Eight size_next = magnitude(k - 2);
+            put(k, A::madd(next, c, A::madd(below, b, A::multiply(here, a))),
+                M::madd(size_next, size_c, M::madd(size_below, size_b, size_here * size_a)));
+            here = below, below = next;
+            size_here = size_below, size_below = size_next;
+        }
+        if (high > 0)
+            put(1, A::madd(below, b, A::multiply(here, a)), M::madd(size_below, size_b, size_here * size_a));
+        put(0, A::multiply(term(0), a), magnitude(0) * size_a);
+        return high;
     }
 
     // To the sum at `k`: of doubles some at a time, between flushes.

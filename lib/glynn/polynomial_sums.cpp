@@ -97,9 +97,9 @@ double PolynomialSums::seconds() const {
            (shape_.dd ? times_in_dd : 1);
 }
 
-// A term is rounded in each row where both products are added, where a row's sums are put together, by its
-// weight, and where it is added to those of its step. Each row's sums are at most 2^20 N, so that what
-// underflows, 2^-1074 at a time, grows to less than 2^-500.
+// A term is rounded in each row where both products are added (of two rows at once by half a rounding more),
+// where a row's sums are put together, by its weight, and where it is added to those of its step. Each row's
+// sums are at most 2^20 N, so that what underflows, 2^-1074 at a time, grows to less than 2^-500.
 PolynomialSums::Coefficient PolynomialSums::coefficient(const LineSums &sums, int k) const {
     const TermSum sum = sums.sum(k, 0);
     const CountedColumns columns = lines_.view();
@@ -107,7 +107,7 @@ PolynomialSums::Coefficient PolynomialSums::coefficient(const LineSums &sums, in
     const Arithmetic numbers = !shape_.dd          ? columns.arithmetic()
                                : shape_.is_complex ? Arithmetic::complex_dd
                                                    : Arithmetic::dd;
-    const double of_row = product_roundings(numbers) + fused_roundings(numbers),
+    const double of_row = product_roundings(numbers) + fused_roundings(numbers) + 0.5,
                  of_sums = columns.is_split() && !shape_.dd ? 1 : 0;
     const double steps = static_cast<double>(count_steps(columns)),
                  additions = shape_.dd ? steps * low_lanes() / 8 : polynomial_additions();
