@@ -6,6 +6,7 @@
 #include "capi/plan_handle.hpp"
 #include "capi/results.hpp"
 #include "capi/stopwatch.hpp"
+#include "jit/text/text.hpp"
 #include "lib/base/threads.hpp"
 #include "lib/execute/batch.hpp"
 #include "lib/run/naming_matrix.hpp"
@@ -22,9 +23,9 @@ using libperm::Error;
 
 namespace {
 
-void require_place(const perm_plan &plan, const void *gradient) {
-    if (!gradient && plan.plan.input.pattern.nnz() > 0)
-        throw Error(PERM_BAD_ARGUMENT, "the place for the gradient is a null pointer");
+void require_place(const perm_plan &plan, const void *place, const char *what = "gradient") {
+    if (!place && plan.plan.input.pattern.nnz() > 0)
+        throw Error(PERM_BAD_ARGUMENT, libperm::formatted("the place for the {} is a null pointer", what));
 }
 
 // Where a matrix's values lie, and where its derivatives go: null is allowed for values and bounds.
@@ -159,7 +160,7 @@ perm_status perm_plan_hessian_product(const perm_plan *plan, const void *values,
                                       void *product, double *error_bounds) {
     return guarded([&] {
         capi::require_executable(plan, libperm::Call::plan_gradient_batch);
-        require_place(*plan, product);
+        require_place(*plan, product, "product");
         libperm::RunControl control(plan->plan.options);
         capi::telling_interval(
             plan->plan.options,

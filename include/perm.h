@@ -349,7 +349,7 @@ PERM_API perm_status perm_plan_execute_batch(const perm_plan *plan, const void *
  * (docs/gradients.md).
  * result->engine says which: "frontier", "glynn" or "planar"; result->device where. A plan of the engine "frontier" or
  * "planar", by name, keeps to it.
- * gradient: as many numbers as the perm_csr had entries, in its order; doubles, or for PERM_VALUE_C128 pairs of
+ * gradient: as many numbers as there are `values`, in their order, by weights too; doubles, or for PERM_VALUE_C128 pairs of
  * doubles re, im: d perm / d a, the complex derivative. An entry that is 0 has a derivative too; with multiplicities it is
  * by the number as it was written, for all its copies together; of an m x n matrix it is that of its permanent.
  * error_bounds (may be NULL): a double for each, with |derivative as written - true one| <= bound for certain: 0 if

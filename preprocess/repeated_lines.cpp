@@ -22,6 +22,13 @@ struct Watch {
     PolledSteps &steps;
 
     void after(std::size_t entries) const { steps.take(of_an_entry * static_cast<std::int64_t>(entries)); }
+    // Long numbers are divided in more than the time of their length.
+    template <class Value> void after_dividing(const std::vector<Value> &numbers) const {
+        std::int64_t words = 0;
+        if constexpr (std::is_same_v<Value, Gaussian>)
+            for (const Gaussian &x : numbers) words += number_bytes(x) / 8;
+        steps.take(of_an_entry * (std::ssize(numbers) + 8 * words));
+    }
 
   private:
     static constexpr std::int64_t of_an_entry = 8; // steps
@@ -196,9 +203,9 @@ std::vector<std::int32_t> merge_lines(const Lines &lines, std::vector<Value> &va
         return values[lines.place(lines.pattern.row_begin(i) + static_cast<std::int64_t>(k))];
     };
     const auto primitive_of = [&](std::int32_t i, std::size_t count) {
-        watch.after(count);
         line.clear();
         for (std::size_t k = 0; k < count; ++k) line.push_back(entry(i, k));
+        watch.after_dividing(line);
         return Primitive<Value>(line.data(), count);
     };
     for (const auto &[columns, alike] : lines_by_pattern(lines.pattern, watch)) {

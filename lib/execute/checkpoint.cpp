@@ -20,6 +20,8 @@ std::optional<Plan> plan_of_checkpoint(const InputPattern &input, const Options 
     Plan plan;
     try {
         plan = plan_of(*kept, options);
+        if ((plan.options.modulus != 0 || options.modulus != 0) && !is_same_precision(plan.options, options))
+            throw Error(PERM_BAD_OPTION, "it is of residues, or of other ones: ask for the same precision");
     } catch (const Error &error) { // options that it was not made with
         throw Error(error.status(), formatted("the checkpoint {}: {}; or name another file",
                                               options.checkpoint, error.what()));

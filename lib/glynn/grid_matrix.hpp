@@ -24,6 +24,7 @@ class GridMatrix {
 
     // After the last `set`. False if an entry is not finite.
     bool fix();
+    bool is_moved() const { return is_moved_; } // some entry, off the two grids
 
     CountedColumns view() const;
 

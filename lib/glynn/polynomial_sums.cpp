@@ -59,7 +59,7 @@ bool PolynomialSums::fix(const Entry &constant, const Entry &linear) {
             if (c != 0.0) has_constant[at(i)] = 1;
             if (l != 0.0) has_linear[at(i)] = 1;
         }
-    if (!lines_.fix() || lines_.moved_without(-1) != 0) return false;
+    if (!lines_.fix() || lines_.is_moved()) return false;
     for (int j = 0; j < columns; ++j) exp2_of_all_ += shape_.column_count[at(j)] * lines_.column_exp2(j);
     for (int i = 0; i < rows; ++i) {
         const std::int64_t of_linear = lines_.row_exp2(rows + i) - exp2_,

@@ -49,6 +49,14 @@ Circle::Circle(std::size_t points, std::int64_t exp2, bool real)
 double Circle::cosine(std::size_t j) const { return as_double(cosines_[j], bits); }
 double Circle::sine(std::size_t j) const { return as_double(sines_[j], bits); }
 
+Gaussian Circle::root(std::size_t j) const {
+    constexpr unsigned long kept = 129;
+    const auto part = [](const mpz_class &x) {
+        return shifted(mpq_class(mpz_class(x >> (bits - kept))), -static_cast<std::int64_t>(kept));
+    };
+    return {part(cosines_[j]), part(sines_[j])};
+}
+
 // In fixed point, the largest value having twice as many bits as the roots: what is cut off, and what these
 // are rounded by, is less than 2^(8 - bits) of the sum of the absolute values.
 std::vector<WideBall> Circle::coefficients(const std::vector<WideBall> &values, const Poll &poll) const {

@@ -24,6 +24,8 @@ class Circle {
     // Of w^j, to 2^-52 of themselves.
     double cosine(std::size_t j) const;
     double sine(std::size_t j) const;
+    // w^j, each part within 2^-128 of it.
+    Gaussian root(std::size_t j) const;
 
     // All N of them from values(), each of which is within its error of P.
     std::vector<WideBall> coefficients(const std::vector<WideBall> &values, const Poll &poll) const;

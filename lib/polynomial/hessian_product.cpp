@@ -8,6 +8,8 @@
 #include <cmath>
 #include <complex>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,14 +46,27 @@ Options in_doubles(Options options) {
     return options;
 }
 
+[[noreturn]] void fail_too_far() {
+    throw Error(PERM_UNSUPPORTED, "values and direction lie too far apart for doubles: scale them");
+}
+
+double near(const mpq_class &x) {
+    const double y = x.get_d();
+    if (!std::isfinite(y) || (y == 0 && x != 0)) fail_too_far();
+    return y;
+}
+
 // The caller's numbers in the caller's order, next to doubles.
 std::vector<Complex> numbers_given(const InputPattern &given, const void *numbers, const Poll &poll) {
     const Values values = read_values(given, numbers, poll);
+    if (given.value_type != PERM_VALUE_C128 && some_complex(values))
+        throw Error(PERM_UNSUPPORTED, "derivatives by complex numbers in text have no place in an array of "
+                                      "doubles: pass values and direction as PERM_VALUE_C128");
     std::vector<Complex> out(at(value_count(given)));
     for (std::size_t k = 0; k < out.size(); ++k) {
         const std::size_t place = given.source.empty() ? k : at(given.source[k]);
         out[place] = values.wide.empty() ? Complex(values.real[k])
-                                         : Complex(values.wide[k].re.get_d(), values.wide[k].im.get_d());
+                                         : Complex(near(values.wide[k].re), near(values.wide[k].im));
     }
     return out;
 }
@@ -94,6 +109,59 @@ bool is_safe(const Complex &x) {
     };
     return is_safe_part(x.real()) && is_safe_part(x.imag());
 }
+
+// Rows divided by powers of two, so that their largest numbers are about 1: a derivative by one of row i has
+// all rows' but that one's. Where rows may stay free without a weight, or count more than once, none are.
+class RowScales {
+  public:
+    RowScales(const InputPattern &input, const std::vector<Complex> &values) : given_(as_given(input)) {
+        const Pattern &a = given_.pattern;
+        exponents_.assign(at(a.rows), 0);
+        const bool has_weights = given_.row_weights || given_.col_weights;
+        if (input.multiplied || (!has_weights && a.rows > a.cols)) return;
+        for (std::size_t k = 0; k < values.size(); ++k)
+            if (const auto row = row_of(k); row && values[k] != 0.0) {
+                int &exponent = exponents_[*row];
+                const int own = std::ilogb(size_of(values[k])) + 1;
+                exponent = is_known_.insert(*row).second ? own : std::max(exponent, own);
+            }
+        for (const int exponent : exponents_) all_ += exponent;
+    }
+
+    // Throws Error where a number is lost.
+    std::vector<Complex> divided(std::vector<Complex> numbers) const {
+        for (std::size_t k = 0; k < numbers.size(); ++k) {
+            const int exponent = row_of(k) ? exponents_[*row_of(k)] : 0;
+            const Complex x = numbers[k], y(std::ldexp(x.real(), -exponent), std::ldexp(x.imag(), -exponent));
+            if ((y.real() == 0 && x.real() != 0) || (y.imag() == 0 && x.imag() != 0)) fail_too_far();
+            numbers[k] = y;
+        }
+        return numbers;
+    }
+    // Of the derivative by number k.
+    int exponent(std::size_t k) const {
+        const std::int64_t exponent = all_ - (row_of(k) ? exponents_[*row_of(k)] : 0);
+        return static_cast<int>(std::clamp<std::int64_t>(exponent, -10000, 10000)); // all beyond double
+    }
+
+  private:
+    std::optional<std::size_t> row_of(std::size_t k) const { // none: a column's weight
+        const Pattern &a = given_.pattern;
+        const auto place = static_cast<std::int64_t>(k);
+        if (place < a.nnz())
+            return static_cast<std::size_t>(std::upper_bound(a.row_ptr.begin(), a.row_ptr.end(), place) -
+                                            a.row_ptr.begin() - 1);
+        if (given_.row_weights && place < a.nnz() + a.rows) return static_cast<std::size_t>(place - a.nnz());
+        return {};
+    }
+
+    const InputPattern &given_;
+    std::vector<int> exponents_;
+    std::set<std::size_t> is_known_;
+    std::int64_t all_ = 0;
+};
+
+double times_power(double x, int exp2) { return x == 0 ? 0 : std::ldexp(x, exp2); }
 
 struct Derived {
     std::vector<Complex> numbers;
@@ -153,14 +221,16 @@ void HessianProduct::run(const Plan &plan, const void *values, const void *direc
                          double *error_bounds, RunControl &control) const {
     const Poll poll = [&control] { control.poll(); };
     const InputPattern &given = as_given(plan.input);
-    const std::vector<Complex> a = numbers_given(given, values, poll),
-                               v = direction_given(given, direction, poll);
+    const std::vector<Complex> as_told = numbers_given(given, values, poll),
+                               along = direction_given(given, direction, poll);
+    const RowScales scales(plan.input, as_told);
+    const std::vector<Complex> a = scales.divided(as_told), v = scales.divided(along);
     const bool is_complex = plan.input.value_type == PERM_VALUE_C128;
     const int outer = outer_radius(given.pattern, a, v);
     const double far_radius = std::ldexp(1, outer), radius = std::ldexp(1, outer + inner);
     for (std::size_t k = 0; k < a.size(); ++k)
-        if (!is_safe(a[k]) || !is_safe(v[k] * radius) || !is_safe(v[k] * far_radius))
-            throw Error(PERM_UNSUPPORTED, "values and direction lie too far apart for doubles: scale them");
+        if (!is_safe(a[k]) || !is_safe(v[k] * radius) || !is_safe(v[k] * far_radius) || !is_safe(radius))
+            fail_too_far();
 
     const int turns = is_complex ? points : points / 2 + 1;
     const GradientWay way = gradient_.way(complex_, nullptr, control);
@@ -183,9 +253,14 @@ void HessianProduct::run(const Plan &plan, const void *values, const void *direc
     const Coefficients found(std::move(at_turn), std::move(most), outer, plan.n());
     for (std::size_t k = 0; k < a.size(); ++k) {
         const Complex number = found.number(k);
-        product[is_complex ? 2 * k : k] = number.real();
-        if (is_complex) product[2 * k + 1] = number.imag();
-        if (error_bounds) error_bounds[k] = found.bound(k);
+        const int exp2 = scales.exponent(k);
+        const double re = times_power(number.real(), exp2), im = times_power(number.imag(), exp2);
+        product[is_complex ? 2 * k : k] = re;
+        if (is_complex) product[2 * k + 1] = im;
+        if (!error_bounds) continue;
+        const bool is_told = std::isfinite(re) && std::isfinite(im);
+        const double bound = found.bound(k), underflow = bound == 0 && number == 0.0 ? 0 : 0x1p-1072;
+        error_bounds[k] = is_told ? times_power(bound, exp2) + underflow : infinity;
     }
     control.finish();
 }

@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace libperm {
 namespace {
@@ -26,6 +28,13 @@ std::optional<Doubles> as_doubles(const Gaussian &x, std::int64_t exp2) {
     return out;
 }
 
+Options without_checkpoint(Options options) {
+    options.checkpoint.clear();
+    return options;
+}
+
+mpq_class exact_size(const Gaussian &x) { return abs(x.re) + abs(x.im); }
+
 class OnCircle final : public Substitution {
   public:
     OnCircle(const LinearEntries &entries, const Options &options, RunControl &control,
@@ -34,12 +43,17 @@ class OnCircle final : public Substitution {
           degree_(at(entries.degree)),
           circle_(degree_ + 1, entries.balanced_radius(), real) {
         const std::size_t points = circle_.values() + 1, each = entries.values();
+        if (options.precision == Precision::dd) {
+            take_texts(entries, control);
+            points_.emplace(entries.input_of(PERM_VALUE_TEXT), pointers_.data(),
+                            static_cast<std::int64_t>(points), without_checkpoint(options), control, plan);
+            return;
+        }
         bytes_ = static_cast<std::int64_t>(points * each * 2 * sizeof(double));
         const Charge charge(&control.memory(), bytes_);
         if (!take_values(entries, control)) return;
-        Options doubles = options;
-        if (doubles.precision == Precision::automatic) doubles.precision = Precision::double_;
-        doubles.checkpoint.clear();
+        Options doubles = without_checkpoint(options);
+        doubles.precision = Precision::double_;
         points_.emplace(entries.input_of(PERM_VALUE_C128), values_.data(), static_cast<std::int64_t>(points),
                         doubles, control, plan);
     }
@@ -103,11 +117,37 @@ class OnCircle final : public Substitution {
         return true;
     }
 
+    // The same exactly, but for the roots of unity.
+    void take_texts(const LinearEntries &entries, RunControl &control) {
+        const std::size_t each = entries.values();
+        constexpr std::int64_t of_text = 400;
+        bytes_ = of_text * static_cast<std::int64_t>((circle_.values() + 1) * each);
+        const Charge charge(&control.memory(), bytes_);
+        const Poll poll = [&control] { control.poll(); };
+        PolledSteps steps(poll);
+        std::vector<Gaussian> linear;
+        for (std::size_t k = 0; k < each; ++k) {
+            const Gaussian l = entries.linear_at(k);
+            linear.push_back({shifted(l.re, circle_.exp2()), shifted(l.im, circle_.exp2())});
+            const mpq_class size = exact_size(entries.constant_at(k)) + exact_size(linear.back());
+            texts_.push_back(size.get_str());
+        }
+        for (std::size_t j = 0; j < circle_.values(); ++j) {
+            const Gaussian root = circle_.root(j);
+            for (std::size_t k = 0; k < each; ++k) {
+                steps.take(1024);
+                const Gaussian x = entries.constant_at(k) + linear[k] * root;
+                texts_.push_back(x.re.get_str() + ' ' + x.im.get_str());
+            }
+        }
+        for (const std::string &text : texts_) pointers_.push_back(text.c_str());
+    }
+
     // Each entry that is computed with is within 2^-49 of what stands for it in |C| + r |L|: its numbers are
-    // made doubles, multiplied, added. So the permanent moves by ((1 + 2^-49)^n - 1) perm(|C| + r |L|), whose
-    // entries are rounded less than that.
+    // made doubles, multiplied, added; of texts within 2^-127. So the permanent moves by
+    // ((1 + 2^-49)^n - 1) perm(|C| + r |L|), whose entries are rounded less than that.
     Scaled moved_by_rounding(const Outcome &magnitude) const {
-        const double share = std::expm1(lines_ * 0x1p-48) * (1 + 0x1p-40);
+        const double share = std::expm1(lines_ * (texts_.empty() ? 0x1p-48 : 0x1p-126)) * (1 + 0x1p-40);
         const Ball most =
             Ball{{}, size_of(magnitude.wide ? *magnitude.wide : Gaussian{exact_number(magnitude.value), 0})} +
             Ball{{}, magnitude.error};
@@ -119,6 +159,8 @@ class OnCircle final : public Substitution {
     const Circle circle_;
     std::int64_t bytes_ = 0; // of the values
     std::vector<double> values_;
+    std::vector<std::string> texts_; // instead
+    std::vector<const char *> pointers_;
     std::optional<AtPoints> points_;
 };
 

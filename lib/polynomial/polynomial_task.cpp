@@ -75,11 +75,14 @@ void PolynomialTask::choose(RunControl &control) {
 void PolynomialTask::choose_as(const std::string &way, RunControl &control) {
     const std::string plan = way.empty() ? "" : way.substr(1);
     form_ = way.empty() ? '\0' : way[0];
-    if (form_ == of_signs && plan.empty()) substitution_ = by_signs(entries_, options_);
-    if (form_ == of_circle) substitution_ = on_circle(entries_, options_, control, &plan);
+    const bool may_be_doubles = options_.modulus == 0 && options_.precision != Precision::exact;
+    if (form_ == of_signs && plan.empty() && may_be_doubles) substitution_ = by_signs(entries_, options_);
+    if (form_ == of_circle && may_be_doubles) substitution_ = on_circle(entries_, options_, control, &plan);
     if (form_ == of_others && options_.modulus != 0)
         substitution_ = by_residues(entries_, options_, control, &plan);
-    if (form_ == of_others && !substitution_)
+    const bool may_be_exact =
+        options_.precision == Precision::exact || options_.precision == Precision::automatic;
+    if (form_ == of_others && !substitution_ && may_be_exact)
         substitution_ = by_power_of_two(entries_, options_, control, &plan);
     if (!substitution_)
         throw Error(PERM_BAD_ARGUMENT,

@@ -16,9 +16,7 @@ class OptionMerge {
     Options run() {
         take("engine", &Options::engine);
         take("device", &Options::device);
-        take("precision", &Options::precision);
-        take("precision", &Options::mpfr_bits);
-        take("precision", &Options::modulus);
+        take_precision();
         take("tolerance", &Options::tolerance);
         take("seed", &Options::seed);
         take("without", &Options::passes);
@@ -31,12 +29,22 @@ class OptionMerge {
     // What is as it is by default was not asked for.
     template <class Value> void take(const char *name, Value Options::*option) {
         const Value &given = caller_.*option, &own = plan_.*option;
-        if (!(given == own) && !(given == Options().*option))
+        require(name, given == own || given == Options().*option);
+        merged_.*option = own;
+    }
+    // Its fields are one option: residues are exact numbers, and no others are.
+    void take_precision() {
+        require("precision", is_same_precision(caller_, plan_) || is_same_precision(caller_, Options()));
+        merged_.precision = plan_.precision;
+        merged_.mpfr_bits = plan_.mpfr_bits;
+        merged_.modulus = plan_.modulus;
+    }
+    static void require(const char *name, bool is_allowed) {
+        if (!is_allowed)
             throw Error(PERM_BAD_OPTION,
                         formatted("the saved plan was made with another {0}: leave {0} out, or "
                                   "make a plan anew",
                                   name));
-        merged_.*option = own;
     }
 
     const Options &plan_, &caller_;

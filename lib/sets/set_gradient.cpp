@@ -146,7 +146,8 @@ class SetGradient::Walk {
         for (const SetClosing &line : of_.layers_.alone()) {
             const double x = weight(line.unmatched, line.line);
             if (!(x > 0)) return SetValue{};
-            value.value = make_scaled(value.value.mantissa * x, value.value.exp2);
+            const Scaled weight = make_scaled(x); // which may be no normal double
+            value.value = make_scaled(value.value.mantissa * weight.mantissa, value.value.exp2 + weight.exp2);
             ++roundings;
         }
         const double gamma = gamma_bound(roundings);

@@ -138,3 +138,39 @@ TEST_CASE("what is refused says what to do") {
     direction[5] = 1e-290;
     CHECK(call(a.values.data(), direction.data(), product.data()) == PERM_UNSUPPORTED);
 }
+
+TEST_CASE("far from 1: rows are scaled") {
+    for (const double size : {0x1p300, 0x1p-300, 0x1p-150}) {
+        CAPTURE(size);
+        const perm::Csr a = build(5, 5, [&](std::int64_t, std::int64_t) { return size; });
+        const perm::Plan plan(a);
+        std::vector<double> direction(25, 1), product(25), bounds(25);
+        plan.hessian_product(a.values.data(), direction.data(), product.data(), bounds.data());
+        const double truth = 96 * size * size * size; // sixteen minors of order 3
+        for (std::size_t k = 0; k < 25; ++k) {
+            CHECK(std::abs(product[k] - truth) <= bounds[k] + 0x1p-1070);
+            CHECK(bounds[k] <= 1e-9 * truth + 0x1p-1070);
+        }
+    }
+}
+
+TEST_CASE("numbers in text: real ones, and none that doubles do not tell") {
+    const char *values[] = {"1e-400", "1e200", "1e200"}, *real[] = {"1/3", "2", "3", "4"},
+               *complex[] = {"1 1", "0", "0", "1"}, *units[] = {"1", "0", "0", "1"};
+    const std::int64_t diagonal_ptr[] = {0, 1, 2, 3}, diagonal_col[] = {0, 1, 2}, ptr[] = {0, 2, 4},
+                       col[] = {0, 1, 0, 1};
+    perm_csr a = PERM_CSR_INIT;
+    a.n_rows = a.n_cols = a.nnz = 3, a.row_ptr = diagonal_ptr, a.col_idx = diagonal_col, a.values = values;
+    a.value_type = PERM_VALUE_TEXT;
+    double product[4];
+    const char *along[] = {"0", "1e200", "0"};
+    CHECK(perm_plan_hessian_product(perm::Plan(a).raw(), values, along, product, nullptr) ==
+          PERM_UNSUPPORTED);
+    a.n_rows = a.n_cols = 2, a.nnz = 4, a.row_ptr = ptr, a.col_idx = col, a.values = real;
+    const perm::Plan plan(a);
+    CHECK(perm_plan_hessian_product(plan.raw(), real, complex, product, nullptr) == PERM_UNSUPPORTED);
+    CHECK(perm_plan_hessian_product(plan.raw(), complex, units, product, nullptr) == PERM_UNSUPPORTED);
+    REQUIRE(perm_plan_hessian_product(plan.raw(), real, units, product, nullptr) == PERM_OK);
+    const double truth[] = {1, 0, 0, 1};
+    for (int k = 0; k < 4; ++k) CHECK(std::abs(product[k] - truth[k]) < 1e-12);
+}

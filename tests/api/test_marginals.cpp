@@ -362,3 +362,20 @@ TEST_CASE("tables over sets go to a GPU that is named, which has to be there") {
         CHECK(marginals.front() == -1);
     }
 }
+
+TEST_CASE("a weight below all normal doubles, of a line that has no entries") {
+    Random random(run::seed(2419));
+    for (const auto &[entry, weight] : {std::pair(3.0, 5e-324), {1.0, 5e-324}, {1e-310, 1e-310}}) {
+        CAPTURE(entry);
+        MatchingMatrix a;
+        a.cols = 1;
+        a.entries = {{real_number(entry)}, {real_number(0)}};
+        a.row_weights = {real_number(0), real_number(weight)};
+        a.col_weights = {real_number(0)};
+        const MatchingInput input(a, PERM_VALUE_F64, random);
+        std::vector<double> marginals(static_cast<std::size_t>(input.csr().nnz + 3));
+        perm::Result result;
+        REQUIRE(perm_marginals(&input.csr(), nullptr, marginals.data(), nullptr, result.raw()) == PERM_OK);
+        check_gaussian(*result.raw(), oracle::over_matchings(a));
+    }
+}

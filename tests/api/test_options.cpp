@@ -121,6 +121,12 @@ class Calls {
             for (perm_result &r : found) perm_result_clear(&r);
             return status;
         };
+        a_["perm_polynomial"] = [this](const perm_opts &o) {
+            std::vector<perm_result> found(13, perm_result PERM_RESULT_INIT);
+            const perm_status status = perm_polynomial(&band_.csr, band_.csr.values, &o, 13, found.data());
+            for (perm_result &r : found) perm_result_clear(&r);
+            return status;
+        };
         a_["perm_estimate"] = [this](const perm_opts &o) {
             perm_estimated found = PERM_ESTIMATED_INIT;
             return perm_estimate(&band_.csr, &o, nullptr, &found);

@@ -119,7 +119,10 @@ def hessian_product(A: Any, V: Any, *, full: bool = False, **options: Unpack[Opt
     """
     matrix = read(A, with_zeros=True)
     kind = max(matrix.kind, read(V).kind, Kind.REAL)
-    doubles = Matrix(matrix.shape, matrix.row_ptr, matrix.col_idx, matrix.entries, kind)
+    entries = matrix.entries
+    if kind is Kind.COMPLEX:  # which have no place beside Fractions
+        entries = [complex(x) for x in entries]
+    doubles = Matrix(matrix.shape, matrix.row_ptr, matrix.col_idx, entries, kind)
     with Plan(doubles, **options) as plan:
         numbers, bounds = plan.hessian_product(V, full=True)
     form = A if hasattr(A, "tocsr") else as_array(A)
