@@ -1,14 +1,12 @@
 // Numbers of matchings (lib/polynomial/matching_numbers): as a task, and at once.
 #include "capi/boundary.hpp"
 #include "capi/one_call.hpp"
-#include "capi/results.hpp"
-#include "capi/stopwatch.hpp"
+#include "capi/results_by_size.hpp"
 #include "capi/task_kinds.hpp"
-#include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/threads.hpp"
-#include "lib/polynomial/matching_numbers.hpp"
 #include "lib/input/matrix.hpp"
+#include "lib/polynomial/matching_numbers.hpp"
 
 #include <perm.h>
 
@@ -59,19 +57,8 @@ class MatchingTask final : public perm_task {
     }
 
     template <class Find> void answered(const perm_answer &answer, const Find &find) const {
-        const bool fractions = options_.precision == libperm::Precision::exact; // else all are decimals
-        capi::Stopwatch watch;
         controlled([&](libperm::RunControl &control) {
-            libperm::with_threads(options_.threads, [&] {
-                const std::vector<libperm::Outcome> found = find(control);
-                const double seconds = watch.lap();
-                for (std::size_t k = 0; k < found.size(); ++k) {
-                    perm_result filled = PERM_RESULT_INIT;
-                    capi::fill(filled, task_->plan_made(), found[k], libperm::answer_of(found[k], fractions));
-                    filled.seconds_run = filled.seconds_total = seconds;
-                    capi::write(capi::result_at(answer.results, static_cast<std::int64_t>(k)), filled);
-                }
-            });
+            capi::answer_by_size(answer, task_->plan_made(), options_, [&] { return find(control); });
         });
     }
 
@@ -102,27 +89,7 @@ std::unique_ptr<perm_task> matching_task(TaskSource source, const perm_opts *opt
 extern "C" perm_status perm_matchings(const perm_csr *a, const perm_opts *opts, int64_t count,
                                       perm_result *results) {
     return capi::guarded([&] {
-        if (count < 1)
-            throw libperm::Error(PERM_BAD_ARGUMENT,
-                                 "there is one number of matchings at least, that with no edge");
-        if (!results) capi::require_result(results);
-        capi::ClearedOnFailure of_failure(results, count);
-        capi::Stopwatch watch;
-        const MatchingTask task(a, opts);
-        if (count != task.results())
-            throw libperm::Error(PERM_BAD_ARGUMENT,
-                                 libperm::formatted("count is {}: of this matrix there are {} numbers of "
-                                                    "matchings",
-                                                    count, task.results()));
-        perm_answer answer = PERM_ANSWER_INIT;
-        answer.results = results;
-        answer.count = count;
-        task.run(answer);
-        const double seconds = watch.lap();
-        for (std::int64_t k = 0; k < count; ++k) {
-            perm_result &r = capi::result_at(results, k);
-            r.seconds_run = r.seconds_total = seconds;
-        }
-        of_failure.keep();
+        capi::run_by_size(count, results, "numbers of matchings",
+                          [&] { return std::make_unique<MatchingTask>(a, opts); });
     });
 }

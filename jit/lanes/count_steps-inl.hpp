@@ -116,6 +116,34 @@ template <bool complex, bool split> class CountSteps {
     HWY_ALIGN double table_[most_summed_kinds * parts * most_low_counts];
 };
 
+// The sums of a row's entries at a step, as numbers; on two grids in doubles rounded, in double-doubles not.
+template <bool complex, bool split, bool dd> struct RowSums {
+    using Steps = CountSteps<complex, split>;
+    using Part = std::conditional_t<dd, DD<Eight>, Real<Eight>>;
+    using A = std::conditional_t<complex, Complex<Part>, Part>;
+    using Number = typename A::Number;
+
+    static HWY_INLINE Number of(const Steps &steps, int i, int lane) {
+        if constexpr (complex)
+            return {of_grids(steps, 0, i, lane), of_grids(steps, Steps::parts / 2, i, lane)};
+        else
+            return of_grids(steps, 0, i, lane);
+    }
+
+  private:
+    static HWY_INLINE Eight of_part(const Steps &steps, int part, int i, int lane) {
+        return Eight(steps.base(part, i)) + load<vectors_of_eight>(steps.low_sum(part, i, lane));
+    }
+    static HWY_INLINE typename Part::Number of_grids(const Steps &steps, int part, int i, int lane) {
+        if constexpr (!split)
+            return Part::number(of_part(steps, part, i, lane));
+        else if constexpr (dd)
+            return two_sum(of_part(steps, part, i, lane), of_part(steps, part + 1, i, lane));
+        else
+            return of_part(steps, part, i, lane) + of_part(steps, part + 1, i, lane);
+    }
+};
+
 } // namespace libperm::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

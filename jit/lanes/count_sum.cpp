@@ -15,9 +15,9 @@ HWY_BEFORE_NAMESPACE();
 namespace libperm::HWY_NAMESPACE {
 
 template <bool complex, bool split, bool dd> class CountWalk {
-    static constexpr int parts = CountSteps<complex, split>::parts;
-    using Part = std::conditional_t<dd, DD<Eight>, Real<Eight>>;
-    using A = std::conditional_t<complex, Complex<Part>, Part>;
+    using Sums = RowSums<complex, split, dd>;
+    using Part = typename Sums::Part;
+    using A = typename Sums::A;
     using Number = typename A::Number;
 
   public:
@@ -71,23 +71,7 @@ template <bool complex, bool split, bool dd> class CountWalk {
             product = A::multiply(product, power<A>(row_sum(i, lane), a_.row_count[i]));
         return product;
     }
-    HWY_INLINE Eight sum_of_part(int part, int i, int lane) {
-        return Eight(steps_.base(part, i)) + load<vectors_of_eight>(steps_.low_sum(part, i, lane));
-    }
-    HWY_INLINE typename Part::Number sum_of_grids(int part, int i, int lane) {
-        if constexpr (!split)
-            return Part::number(sum_of_part(part, i, lane));
-        else if constexpr (dd)
-            return two_sum(sum_of_part(part, i, lane), sum_of_part(part + 1, i, lane));
-        else
-            return sum_of_part(part, i, lane) + sum_of_part(part + 1, i, lane);
-    }
-    HWY_INLINE Number row_sum(int i, int lane) {
-        if constexpr (complex)
-            return {sum_of_grids(0, i, lane), sum_of_grids(parts / 2, i, lane)};
-        else
-            return sum_of_grids(0, i, lane);
-    }
+    HWY_INLINE Number row_sum(int i, int lane) const { return Sums::of(steps_, i, lane); }
 
     static HWY_INLINE void add_lanes(Eight s, Eight e, double &sum, double &rest) {
         HWY_ALIGN double sums[count_lanes], errors[count_lanes];

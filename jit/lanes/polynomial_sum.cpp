@@ -23,11 +23,12 @@ namespace libperm::HWY_NAMESPACE {
 
 template <bool complex, bool split, bool dd> class PolynomialWalk {
     using Steps = CountSteps<complex, split>;
-    using Part = std::conditional_t<dd, DD<Eight>, Real<Eight>>;
-    using A = std::conditional_t<complex, Complex<Part>, Part>;
+    using Sums = RowSums<complex, split, dd>;
+    using Part = typename Sums::Part;
+    using A = typename Sums::A;
     using Number = typename A::Number;
     using M = Real<Eight>; // of magnitudes
-    static constexpr int parts = Steps::parts, numbers = complex ? 2 : 1, block = numbers * eight_lanes,
+    static constexpr int numbers = complex ? 2 : 1, block = numbers * eight_lanes,
                          term_block = (dd ? 2 : 1) * block;
 
   public:
@@ -59,23 +60,7 @@ template <bool complex, bool split, bool dd> class PolynomialWalk {
     }
 
   private:
-    HWY_INLINE Eight sum_of_part(int part, int i, int lane) {
-        return Eight(steps_.base(part, i)) + load<vectors_of_eight>(steps_.low_sum(part, i, lane));
-    }
-    HWY_INLINE typename Part::Number sum_of_grids(int part, int i, int lane) {
-        if constexpr (!split)
-            return Part::number(sum_of_part(part, i, lane));
-        else if constexpr (dd)
-            return two_sum(sum_of_part(part, i, lane), sum_of_part(part + 1, i, lane));
-        else
-            return sum_of_part(part, i, lane) + sum_of_part(part + 1, i, lane);
-    }
-    HWY_INLINE Number row_sum(int i, int lane) {
-        if constexpr (complex)
-            return {sum_of_grids(0, i, lane), sum_of_grids(parts / 2, i, lane)};
-        else
-            return sum_of_grids(0, i, lane);
-    }
+    HWY_INLINE Number row_sum(int i, int lane) const { return Sums::of(steps_, i, lane); }
 
     // By a power of two.
     static HWY_INLINE Eight scaled(Eight x, Eight by) { return x * by; }

@@ -14,17 +14,6 @@ using oracle::Gaussian;
 
 namespace {
 
-const DrawnKind kinds[]{
-    {"integers", PERM_VALUE_I64,
-     [](Random &r) { return real_number(static_cast<double>(r.integer(-9, 9))); }},
-    {"doubles", PERM_VALUE_F64, [](Random &r) { return real_number(r.uniform(-1, 1)); }},
-    {"positive", PERM_VALUE_F64, [](Random &r) { return real_number(1 - r.uniform()); }},
-    {"complex", PERM_VALUE_C128,
-     [](Random &r) {
-         return Gaussian{mpq_class(r.uniform(-1, 1)), mpq_class(r.uniform(-1, 1))};
-     }},
-};
-
 MatchingMatrix direction_of(const MatchingMatrix &a, const DrawnKind &kind, Random &random) {
     MatchingMatrix direction = a;
     const auto draw = [&](std::vector<Gaussian> &numbers) {
@@ -71,12 +60,12 @@ TEST_CASE(
     perm_set_log_level(1); // what has no matching is warned of
     Random random(run::seed(3711));
     int compared = 0, close = 0;
-    for (const DrawnKind &kind : kinds)
+    for (const DrawnKind &kind : kinds_of_numbers)
         for (int i = 0; i < run::cases(12); ++i) {
             const MatchingMatrix a = random_matchings(random, kind.draw);
             const MatchingMatrix direction = direction_of(a, kind, random);
             const MatchingInput input(a, kind.type, random);
-            const NumbersBeside beside(input, direction, true);
+            const TypedNumbers beside(numbers_beside(input, direction, true), input.csr().value_type);
             CAPTURE(kind.name);
             CAPTURE(i);
             const bool is_complex = kind.type == PERM_VALUE_C128;

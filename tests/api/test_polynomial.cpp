@@ -19,25 +19,6 @@ using oracle::Gaussian;
 
 namespace {
 
-const DrawnKind kinds[]{
-    {"integers", PERM_VALUE_I64,
-     [](Random &r) { return real_number(static_cast<double>(r.integer(-9, 9))); }},
-    {"doubles", PERM_VALUE_F64, [](Random &r) { return real_number(r.uniform(-1, 1)); }},
-    {"positive", PERM_VALUE_F64, [](Random &r) { return real_number(1 - r.uniform()); }},
-    {"far apart", PERM_VALUE_F64,
-     [](Random &r) { return real_number(r.uniform() * std::exp2(static_cast<double>(r.integer(-60, 60)))); }},
-    {"complex", PERM_VALUE_C128,
-     [](Random &r) {
-         return Gaussian{mpq_class(r.uniform(-1, 1)), mpq_class(r.uniform(-1, 1))};
-     }},
-    {"texts", PERM_VALUE_TEXT,
-     [](Random &r) {
-         mpq_class q(static_cast<long>(r.integer(-9, 9)), static_cast<unsigned long>(r.integer(1, 9)));
-         q.canonicalize();
-         return Gaussian{q, 0};
-     }},
-};
-
 // A linear part for each entry of a matrix, and none for weights.
 MatchingMatrix linear_part(const MatchingMatrix &a, const DrawnKind &kind, Random &random) {
     MatchingMatrix linear = a;
@@ -83,12 +64,12 @@ TEST_CASE("as by interpolation: every kind of number, rectangles, weights, multi
     perm_set_log_level(1); // what has no matching is warned of
     Random random(run::seed(3701));
     int compared = 0, met = 0;
-    for (const DrawnKind &kind : kinds)
+    for (const DrawnKind &kind : kinds_of_numbers)
         for (int i = 0; i < run::cases(40); ++i) {
             const MatchingMatrix a = random_matchings(random, kind.draw);
             const MatchingMatrix linear = linear_part(a, kind, random);
             const MatchingInput input(a, kind.type, random);
-            const NumbersBeside beside(input, linear, false);
+            const TypedNumbers beside(numbers_beside(input, linear, false), input.csr().value_type);
             const std::vector<Gaussian> truth = truth_of(a, linear);
             CAPTURE(kind.name);
             CAPTURE(i);
@@ -119,12 +100,12 @@ TEST_CASE("as by interpolation: every kind of number, rectangles, weights, multi
 TEST_CASE("modulo primes: points where there are enough residues, else the exact ones") {
     Random random(run::seed(3702));
     int compared = 0;
-    const DrawnKind &kind = kinds[0];
+    const DrawnKind &kind = kinds_of_numbers[0];
     for (int i = 0; i < run::cases(60); ++i) {
         const MatchingMatrix a = random_matchings(random, kind.draw);
         const MatchingMatrix linear = linear_part(a, kind, random);
         const MatchingInput input(a, kind.type, random);
-        const NumbersBeside beside(input, linear, false);
+        const TypedNumbers beside(numbers_beside(input, linear, false), input.csr().value_type);
         const std::vector<Gaussian> truth = truth_of(a, linear);
         for (const std::uint64_t p : {std::uint64_t{3}, std::uint64_t{4611686018427387847}}) {
             const std::string precision = "mod:" + std::to_string(p);
@@ -201,7 +182,7 @@ TEST_CASE("by signs as exactly: full matrices of doubles, real and complex, with
             a.col_times = a.row_times;
         }
         const MatchingInput input(a, is_complex ? PERM_VALUE_C128 : PERM_VALUE_F64, random);
-        const NumbersBeside beside(input, linear, false);
+        const TypedNumbers beside(numbers_beside(input, linear, false), input.csr().value_type);
         std::vector<perm::Result> exact = perm::polynomial(input.csr(), beside.data(),
                                                            in_precision("auto", "exact")),
                                   found = perm::polynomial(input.csr(), beside.data(),
@@ -240,7 +221,7 @@ TEST_CASE("of all entries, with lines that stay unmatched: the numbers of matchi
     linear.row_weights = linear.col_weights.emplace(9, Gaussian{});
     const MatchingInput input = MatchingInput(zero, PERM_VALUE_I64, random);
     if (input.csr().nnz == 72) { // zeros are written
-        const NumbersBeside beside(input, linear, false);
+        const TypedNumbers beside(numbers_beside(input, linear, false), input.csr().value_type);
         const std::vector<perm::Result> found = perm::polynomial(input.csr(), beside.data());
         REQUIRE(found.size() == expected.size());
         for (std::size_t k = 0; k < found.size(); ++k) CHECK(found[k].text() == expected[k].text());

@@ -30,8 +30,13 @@ def run_console(example):
             raise AssertionError(f"$ {command}\nexpected:\n{expected}\ngot:\n{ran.stdout}")
 
 
+def without_margins(text):
+    return "\n".join(line.strip() for line in text.strip().splitlines())
+
+
 def find_in_examples(example):
-    if not any(example.parsed.strip() in path.read_text() for path in EXAMPLES):
+    shown = without_margins(example.parsed)
+    if not any(shown in without_margins(path.read_text()) for path in EXAMPLES):
         raise AssertionError(f"not in any file of docs/examples:\n{example.parsed}")
 
 

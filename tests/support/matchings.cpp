@@ -1,6 +1,9 @@
 #include "tests/support/matchings.hpp"
 
+#include <cmath>
 #include <map>
+
+using perm::families::Random;
 
 namespace oracle {
 namespace {
@@ -48,6 +51,39 @@ Gaussian over_matchings(const MatchingMatrix &a) {
 
 } // namespace oracle
 
+const std::vector<DrawnKind> kinds_of_numbers{
+    {"integers", PERM_VALUE_I64,
+     [](Random &r) { return real_number(static_cast<double>(r.integer(-9, 9))); }},
+    {"doubles", PERM_VALUE_F64, [](Random &r) { return real_number(r.uniform(-1, 1)); }},
+    {"positive", PERM_VALUE_F64, [](Random &r) { return real_number(1 - r.uniform()); }},
+    {"far apart", PERM_VALUE_F64,
+     [](Random &r) { return real_number(r.uniform() * std::exp2(static_cast<double>(r.integer(-60, 60)))); }},
+    {"complex", PERM_VALUE_C128,
+     [](Random &r) {
+         return oracle::Gaussian{mpq_class(r.uniform(-1, 1)), mpq_class(r.uniform(-1, 1))};
+     }},
+    {"texts", PERM_VALUE_TEXT,
+     [](Random &r) {
+         mpq_class q(static_cast<long>(r.integer(-9, 9)), static_cast<unsigned long>(r.integer(1, 9)));
+         q.canonicalize();
+         return oracle::Gaussian{q, 0};
+     }},
+};
+
+TypedNumbers::TypedNumbers(const std::vector<oracle::Gaussian> &numbers, std::int32_t type) {
+    for (const oracle::Gaussian &x : numbers) {
+        doubles_.push_back(x.re.get_d());
+        if (type == PERM_VALUE_C128) doubles_.push_back(x.im.get_d());
+        integers_.push_back(x.re.get_num().get_si());
+        texts_.push_back(x.re.get_str() + (is_real(x) ? "" : " " + x.im.get_str()));
+    }
+    for (const std::string &text : texts_) pointers_.push_back(text.c_str());
+    doubles_.push_back(0), integers_.push_back(0), pointers_.push_back(nullptr); // so that none is null
+    data_ = doubles_.data();
+    if (type == PERM_VALUE_I64) data_ = integers_.data();
+    if (type == PERM_VALUE_TEXT) data_ = pointers_.data();
+}
+
 MatchingInput::MatchingInput(const MatchingMatrix &a, perm_value_type type, perm::families::Random &random) {
     std::vector<oracle::Gaussian> values;
     const bool with_zeros = random.chance(0.5);
@@ -73,24 +109,13 @@ MatchingInput::MatchingInput(const MatchingMatrix &a, perm_value_type type, perm
             values.push_back((*a.col_weights)[static_cast<std::size_t>(j)]);
             places_.push_back({-1, j});
         }
-    for (const oracle::Gaussian &x : values) {
-        doubles_.push_back(x.re.get_d());
-        if (type == PERM_VALUE_C128) doubles_.push_back(x.im.get_d());
-        integers_.push_back(x.re.get_num().get_si());
-        texts_.push_back(x.re.get_str() + (is_real(x) ? "" : " " + x.im.get_str()));
-    }
-    for (const std::string &text : texts_) pointers_.push_back(text.c_str());
-    doubles_.push_back(0), integers_.push_back(0), pointers_.push_back(nullptr); // so that none is null
-    std::int64_t each = 8;
-    all_ = doubles_.data();
-    if (type == PERM_VALUE_C128) each = 16;
-    if (type == PERM_VALUE_I64) all_ = integers_.data();
-    if (type == PERM_VALUE_TEXT) all_ = pointers_.data();
+    all_ = TypedNumbers(values, type);
+    const std::int64_t each = type == PERM_VALUE_C128 ? 16 : 8;
     count_ = std::ssize(values);
     csr_.n_rows = a.rows(), csr_.n_cols = a.cols, csr_.nnz = nnz;
     csr_.row_ptr = row_ptr_.data(), csr_.col_idx = col_.data();
     csr_.value_type = type;
-    const char *bytes = static_cast<const char *>(all_);
+    const char *bytes = static_cast<const char *>(all_.data());
     csr_.values = type == PERM_VALUE_PATTERN ? nullptr : bytes;
     if (a.row_weights) csr_.row_unmatched = bytes + nnz * each;
     if (a.col_weights) csr_.col_unmatched = bytes + (nnz + (a.row_weights ? a.rows() : 0)) * each;

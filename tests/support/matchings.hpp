@@ -66,6 +66,26 @@ template <class Draw> MatchingMatrix random_matchings(perm::families::Random &ra
     return a;
 }
 
+// Whole numbers, doubles of both signs, positive ones, some far apart, complex ones, fractions in text.
+extern const std::vector<DrawnKind> kinds_of_numbers;
+
+// Numbers of one perm_value_type, none of them nowhere.
+class TypedNumbers {
+  public:
+    TypedNumbers() = default;
+    TypedNumbers(const std::vector<oracle::Gaussian> &numbers, std::int32_t type);
+    TypedNumbers(const TypedNumbers &) = delete;
+    TypedNumbers &operator=(TypedNumbers &&) = default;
+    const void *data() const { return data_; }
+
+  private:
+    std::vector<double> doubles_;
+    std::vector<std::int64_t> integers_;
+    std::vector<std::string> texts_;
+    std::vector<const char *> pointers_;
+    const void *data_ = nullptr;
+};
+
 // What perm_csr points to; the zero entries are left out now and then.
 class MatchingInput {
   public:
@@ -74,7 +94,7 @@ class MatchingInput {
 
     const perm_csr &csr() const { return csr_; }
     const void *values() const {
-        return csr_.value_type == PERM_VALUE_PATTERN ? nullptr : all_;
+        return csr_.value_type == PERM_VALUE_PATTERN ? nullptr : all_.data();
     } // weights behind
     std::int64_t value_count() const { return count_; }
     // Of each value: the entry it stands for, or the line whose weight it is.
@@ -85,12 +105,8 @@ class MatchingInput {
 
   private:
     std::vector<std::int64_t> row_ptr_{0}, col_;
-    std::vector<double> doubles_;
-    std::vector<std::int64_t> integers_;
-    std::vector<std::string> texts_;
-    std::vector<const char *> pointers_;
     std::vector<Place> places_;
-    const void *all_ = nullptr;
+    TypedNumbers all_;
     std::int64_t count_ = 0;
     perm_csr csr_ = PERM_CSR_INIT;
 };

@@ -39,19 +39,10 @@ oracle::Gaussian number_at(const MatchingMatrix &a, const MatchingInput::Place &
     return place.col < 0 ? (*a.row_weights)[row] : a.entries[row][col];
 }
 
-NumbersBeside::NumbersBeside(const MatchingInput &input, const MatchingMatrix &a, bool weights) {
-    const std::int32_t type = input.csr().value_type;
-    for (const MatchingInput::Place &place : input.places()) {
-        if (!weights && (place.row < 0 || place.col < 0)) continue;
-        const oracle::Gaussian x = number_at(a, place);
-        doubles_.push_back(x.re.get_d());
-        if (type == PERM_VALUE_C128) doubles_.push_back(x.im.get_d());
-        integers_.push_back(x.re.get_num().get_si());
-        texts_.push_back(x.re.get_str() + (is_real(x) ? "" : " " + x.im.get_str()));
-    }
-    for (const std::string &text : texts_) pointers_.push_back(text.c_str());
-    doubles_.push_back(0), integers_.push_back(0), pointers_.push_back(nullptr); // so that none is null
-    data_ = doubles_.data();
-    if (type == PERM_VALUE_I64) data_ = integers_.data();
-    if (type == PERM_VALUE_TEXT) data_ = pointers_.data();
+std::vector<oracle::Gaussian> numbers_beside(const MatchingInput &input, const MatchingMatrix &a,
+                                             bool weights) {
+    std::vector<oracle::Gaussian> numbers;
+    for (const MatchingInput::Place &place : input.places())
+        if (weights || (place.row >= 0 && place.col >= 0)) numbers.push_back(number_at(a, place));
+    return numbers;
 }

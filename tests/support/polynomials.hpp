@@ -18,20 +18,8 @@ MatchingMatrix moved(const MatchingMatrix &a, const MatchingMatrix &b, long x);
 
 } // namespace oracle
 
-// Numbers by the places of a MatchingInput, of its value_type.
-class NumbersBeside {
-  public:
-    // `weights`: those of lines, too, behind the entries.
-    NumbersBeside(const MatchingInput &input, const MatchingMatrix &a, bool weights);
-    NumbersBeside(const NumbersBeside &) = delete;
-    const void *data() const { return data_; }
-
-  private:
-    std::vector<double> doubles_;
-    std::vector<std::int64_t> integers_;
-    std::vector<std::string> texts_;
-    std::vector<const char *> pointers_;
-    const void *data_ = nullptr;
-};
+// Numbers by the places of a MatchingInput; `weights`: those of lines, too, behind the entries.
+std::vector<oracle::Gaussian> numbers_beside(const MatchingInput &input, const MatchingMatrix &a,
+                                             bool weights);
 
 oracle::Gaussian number_at(const MatchingMatrix &a, const MatchingInput::Place &place);

@@ -3,7 +3,8 @@
 The library        library loads it; abi is perm.h, as ctypes has it; errors, call, stop, progress
 What callers give  matrix, values, scalars, sequences, quantities; options, seeds
 What they get      result, result_number, batch, intervals, partials
-One matrix         functions, product; quick, by the extension `compiled`; dense, by_rows, exact_minors
+One matrix         functions, product, polynomials; quick, by the extension `compiled`; dense, by_rows,
+                   exact_minors
 Many matrices      counted_batch, weighted_batch, full_batch
 Patterns           plan, handle, saving; periodic; picture, drawing
 Matchings          matchings, small_marginals, samples
