@@ -159,7 +159,7 @@ perm_status perm_plan_gradient_batch(const perm_plan *plan, const void *values, 
 perm_status perm_plan_hessian_product(const perm_plan *plan, const void *values, const void *direction,
                                       void *product, double *error_bounds) {
     return guarded([&] {
-        capi::require_executable(plan, libperm::Call::plan_gradient_batch);
+        capi::require_executable(plan, libperm::Call::plan_hessian_product);
         require_place(*plan, product, "product");
         libperm::RunControl control(plan->plan.options);
         capi::telling_interval(

@@ -374,9 +374,9 @@ PERM_API perm_status perm_plan_gradient_batch(const perm_plan *plan, const void 
                                               perm_result *results);
 
 /* The second derivatives of the permanent, times a direction: how perm_plan_gradient's numbers change as the values move
- * along it, the Hessian times a vector, for the time of some gradients. The Hessian is never formed. By the
- * gradients at values + x direction, x the eighth roots of unity times a small power of two (Cauchy's formula), and one of
- * magnitudes that bounds what these leave: more than ten digits (docs/gradients.md).
+ * along it, the Hessian times a vector, which is never formed, for the time of six complex gradients (complex: nine): those
+ * at values + x direction, x the eighth roots of unity times a small power of two (Cauchy's formula), and one of
+ * magnitudes that bounds what these leave; bounds are some hundred times those of a gradient (docs/polynomials.md).
  * direction: as many numbers as `values`, of the same kind and in the same order; of a pattern doubles.
  * product: as many numbers as the gradient has, as it writes them. error_bounds (may be NULL): as there.
  * Errors: those of perm_plan_gradient, naming what of the direction is at fault; PERM_UNSUPPORTED where values and
@@ -430,8 +430,8 @@ PERM_API perm_status perm_matchings(const perm_csr *a, const perm_opts *opts, in
  * counted), each from PERM_RESULT_INIT and, in the end, for perm_result_clear; above the degree they are 0. With L = I these
  * are the sums of the permanents of all principal submatrices of one order, with L a part of A a permanent by how many of
  * these entries are used (docs/polynomials.md).
- * Of integers and text all are exact: x is a power of two so large that the digits of one exact permanent are all of them
- * (Kronecker's substitution). Of doubles up to 20 lines by a sum over signs of products of polynomials, others exactly where
+ * Of integers and text all are exact, fractions then rounded to doubles unless precision is "exact": x is a power of two so
+ * large that one exact permanent has all of them as its digits (Kronecker). Of doubles up to 20 lines by a sum over signs of products of polynomials, others exactly where
  * that is quick, else by the permanents at roots of unity (Cauchy), each within its bound; where one misses the tolerance and
  * precision is "auto", all follow in numbers of more digits, if the limits allow. "double", "dd": in these alone. "exact": no
  * coefficient is rounded. "mod:P": residues, by P > count - 1 points, else of the exact ones.

@@ -125,7 +125,10 @@ void run_polynomial(const Options &options) {
     if (options.json) return write_stdout(as_json(found, input.csr(), watch.seconds()));
     std::string out;
     for (std::size_t k = 0; k < found.size(); ++k)
-        out += options.quiet ? found[k].text() + "\n" : fmt::format("{} {}\n", k, found[k].text());
+        out += options.quiet          ? found[k].text() + "\n"
+               : found[k]->exact == 1 ? fmt::format("{} {}\n", k, found[k].text())
+                                      : fmt::format("{} {} relative error at most {:.1e}\n", k,
+                                                    found[k].text(), found[k]->rel_error_bound);
     write_stdout(out);
     const auto missed = [](const Result &one) { return one->tolerance_met == 0; };
     const auto worst = std::ranges::find_if(found, missed);

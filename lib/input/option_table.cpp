@@ -24,6 +24,7 @@ constexpr const char *call_names[] = {"perm_compute",
                                       "perm_plan_execute_batch",
                                       "perm_plan_gradient",
                                       "perm_plan_gradient_batch",
+                                      "perm_plan_hessian_product",
                                       "perm_plan_marginals",
                                       "perm_plan_run_shard",
                                       "perm_plan_combine",
@@ -78,6 +79,7 @@ constexpr Rule rules[] = {
       Call::plan_execute_batch,
       Call::plan_gradient,
       Call::plan_gradient_batch,
+      Call::plan_hessian_product,
       Call::plan_marginals,
       Call::plan_run_shard,
       Call::plan_combine,
@@ -100,10 +102,11 @@ constexpr Rule rules[] = {
      "what is planned for another machine is not to be executed here: save the plan and load it there, "
      "or leave out the option machine"},
 
-    {{Call::plan_gradient_batch, Call::plan_marginals},
+    {{Call::plan_gradient_batch, Call::plan_hessian_product, Call::plan_marginals},
      {checkpoint, checkpoint_seconds},
      "",
-     "executions of a plan are kept in it, or one gradient, not several or probabilities: leave it out"},
+     "executions of a plan are kept in it, or one gradient, not several, second derivatives or "
+     "probabilities: leave it out"},
     {{Call::plan_run_shard, Call::plan_combine, Call::estimate_run_shard},
      {checkpoint, checkpoint_seconds},
      "",
@@ -114,12 +117,12 @@ constexpr Rule rules[] = {
      "chunks that are equal are not the same on every machine, so they cannot be shared out: use chunks "
      "ceg",
      PERM_UNSUPPORTED},
-    {{Call::plan_gradient, Call::plan_gradient_batch, Call::plan_marginals},
+    {{Call::plan_gradient, Call::plan_gradient_batch, Call::plan_hessian_product, Call::plan_marginals},
      {engine},
      "auto, frontier, planar",
      "derivatives and probabilities go along the frontier, by an inverse, or over sums and sets of their "
      "own: make the plan with engine auto, frontier or planar"},
-    {{Call::plan_gradient, Call::plan_gradient_batch},
+    {{Call::plan_gradient, Call::plan_gradient_batch, Call::plan_hessian_product},
      {precision},
      "auto, double, exact",
      "derivatives are computed in doubles, with certain bounds: make the plan without a precision, or "
@@ -131,7 +134,7 @@ constexpr Rule rules[] = {
      "probabilities are computed in doubles, with certain bounds: make the plan without a precision, or "
      "with \"double\"",
      PERM_UNSUPPORTED},
-    {{Call::plan_gradient, Call::plan_gradient_batch, Call::plan_marginals},
+    {{Call::plan_gradient, Call::plan_gradient_batch, Call::plan_hessian_product, Call::plan_marginals},
      {decompose, chunks},
      "",
      "nothing is expanded for derivatives and probabilities, nor divided into chunks: make the plan "

@@ -18,6 +18,7 @@ enum class Call {
     plan_execute_batch,
     plan_gradient,
     plan_gradient_batch,
+    plan_hessian_product,
     plan_marginals, // and the batch, and perm_marginals
     plan_run_shard,
     plan_combine,

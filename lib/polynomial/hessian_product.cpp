@@ -161,6 +161,19 @@ class RowScales {
     std::int64_t all_ = 0;
 };
 
+// A direction times a power of two, its largest number below 1; the exponent that was taken off.
+int brought_near(std::vector<Complex> &direction) {
+    double most = 0;
+    for (const Complex &x : direction) most = std::max({most, std::abs(x.real()), std::abs(x.imag())});
+    const int exponent = most == 0 ? 0 : std::ilogb(most) + 1;
+    for (Complex &x : direction) {
+        const Complex y(std::ldexp(x.real(), -exponent), std::ldexp(x.imag(), -exponent));
+        if ((y.real() == 0 && x.real() != 0) || (y.imag() == 0 && x.imag() != 0)) fail_too_far();
+        x = y;
+    }
+    return exponent;
+}
+
 double times_power(double x, int exp2) { return x == 0 ? 0 : std::ldexp(x, exp2); }
 
 struct Derived {
@@ -224,7 +237,9 @@ void HessianProduct::run(const Plan &plan, const void *values, const void *direc
     const std::vector<Complex> as_told = numbers_given(given, values, poll),
                                along = direction_given(given, direction, poll);
     const RowScales scales(plan.input, as_told);
-    const std::vector<Complex> a = scales.divided(as_told), v = scales.divided(along);
+    const std::vector<Complex> a = scales.divided(as_told);
+    std::vector<Complex> v = scales.divided(along);
+    const int of_direction = brought_near(v);
     const bool is_complex = plan.input.value_type == PERM_VALUE_C128;
     const int outer = outer_radius(given.pattern, a, v);
     const double far_radius = std::ldexp(1, outer), radius = std::ldexp(1, outer + inner);
@@ -253,7 +268,7 @@ void HessianProduct::run(const Plan &plan, const void *values, const void *direc
     const Coefficients found(std::move(at_turn), std::move(most), outer, plan.n());
     for (std::size_t k = 0; k < a.size(); ++k) {
         const Complex number = found.number(k);
-        const int exp2 = scales.exponent(k);
+        const int exp2 = scales.exponent(k) + of_direction;
         const double re = times_power(number.real(), exp2), im = times_power(number.imag(), exp2);
         product[is_complex ? 2 * k : k] = re;
         if (is_complex) product[2 * k + 1] = im;

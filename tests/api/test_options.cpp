@@ -182,6 +182,10 @@ class Calls {
             std::vector<double> found(band_.value.size());
             return perm_plan_gradient_batch(plan, values, 0, 1, found.data(), nullptr, nullptr);
         });
+        add("perm_plan_hessian_product", [this, values](perm_plan *plan, const perm_opts &) {
+            std::vector<double> found(band_.value.size());
+            return perm_plan_hessian_product(plan, values, band_.value.data(), found.data(), nullptr);
+        });
         add("perm_plan_marginals", [this, values](perm_plan *plan, const perm_opts &) {
             std::vector<double> found(band_.value.size() + 24);
             return perm_plan_marginals(plan, values, found.data(), nullptr, nullptr);

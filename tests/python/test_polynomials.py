@@ -91,7 +91,7 @@ def test_lines_that_may_stay_unmatched():
     assert libperm.polynomial([[1, 1]], [[1, 0]], row_multiplicity=[2]) == [2, 2, 0]
 
 
-def test_principal_minors():
+def test_principal_sums():
     source = rng(3722)
     a = [[source.randint(-3, 5) for _ in range(5)] for _ in range(5)]
     sums = [
@@ -100,10 +100,24 @@ def test_principal_minors():
         )
         for k in range(6)
     ]
-    assert libperm.principal_minors(a) == sums
+    assert libperm.principal_sums(a) == sums
     assert libperm.permanental_polynomial(a) == [x if k % 2 == 0 else -x for k, x in enumerate(sums)][::-1]
+    assert libperm.polynomial(a) == sums[::-1]
+    floats = [[float(x) for x in row] for row in a]
+    full = libperm.principal_sums(floats, full=True)
+    assert full.values == pytest.approx(sums)
+    assert len(full.rel_error_bounds) == 6
+    full = libperm.permanental_polynomial(floats, full=True)
+    assert full.values == pytest.approx([x if k % 2 == 0 else -x for k, x in enumerate(sums)][::-1])
     with pytest.raises(libperm.InvalidMatrixError):
-        libperm.principal_minors([[1, 2]])
+        libperm.principal_sums([[1, 2]])
+
+
+def test_a_missed_tolerance_is_told_to_the_caller():
+    a = [[1.0, -1.0 + 2**-40], [1.0, 1.0]]
+    with pytest.warns(libperm.PrecisionWarning, match="coefficients miss") as told:
+        libperm.principal_sums(a, precision="double", tolerance=1e-30)
+    assert told[0].filename == __file__
 
 
 def test_alpha_permanents_where_cycles_can_be_marked():
@@ -126,7 +140,7 @@ def test_alpha_permanents_where_cycles_can_be_marked():
 
 
 def test_what_is_refused():
-    with pytest.raises(libperm.InvalidMatrixError, match="shape"):
+    with pytest.raises(libperm.InvalidMatrixError, match="L has the shape"):
         libperm.polynomial([[1, 2], [3, 4]], [[1, 2, 3]])
     with pytest.raises(libperm.InvalidOptionError):
         libperm.polynomial([[1]], [[1]], precision="kahan")

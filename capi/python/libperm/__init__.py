@@ -12,7 +12,7 @@ One matrix::
     permanent(A)            its permanent, a number
     compute(A)              the same as a Result: all digits, bounds, how it was computed
     gradient(A)             its derivatives by the entries; hessian_product(A, V): theirs, along V
-    polynomial(C, L)        perm(C + x L): all coefficients; principal_minors, permanental_polynomial
+    polynomial(C, L)        perm(C + x L): all coefficients; principal_sums, permanental_polynomial
     sub_permanents(A)       the permanents that are left without a line
     permanent_of_product    of U V^T, from its factors
 
@@ -83,7 +83,7 @@ from libperm._core.polynomials import (
     hessian_product,
     permanental_polynomial,
     polynomial,
-    principal_minors,
+    principal_sums,
 )
 from libperm._core.product import permanent_of_product
 from libperm._core.result import Gradient, Result
@@ -133,7 +133,7 @@ __all__ = [
     "permanental_polynomial",
     "permanents",
     "polynomial",
-    "principal_minors",
+    "principal_sums",
     "sample",
     "set_log_level",
     "sub_permanents",

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from array import array
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
-from libperm._core.batch import Results
+from libperm._core.batch import Batch, Results
 from libperm._core.call import run
-from libperm._core.errors import InvalidMatrixError
+from libperm._core.errors import InvalidMatrixError, PrecisionWarning
 from libperm._core.library import check, library
 from libperm._core.matchings import weighted_input
 from libperm._core.matrix import Matrix, read, union
 from libperm._core.options import Prepared
 from libperm._core.plan import Plan
-from libperm._core.result import in_numpy, warn_if_missed
+from libperm._core.result import in_numpy
 from libperm._core.scalars import Kind
 from libperm._core.values import as_array, encode, is_numpy
 
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
 
 def polynomial(
     C: Any,
-    L: Any,
+    L: Any = None,
     *,
     row_unmatched: Any = None,
     col_unmatched: Any = None,
@@ -33,8 +36,9 @@ def polynomial(
     **options: Unpack[Options],
 ) -> Any:
     """The coefficients of the polynomial perm(C + x L), a list from that of x^0 on: the terms of perm(C + L)
-    by how many entries of L they take. Ints for integers, Fractions for such; floats are of exact
-    sums, rounded once, or within the tolerance. docs/polynomials.md.
+    by how many entries of L they take. L: the unit matrix if not given. Ints for integers, Fractions for
+    such; floats are within the tolerance, or a libperm.PrecisionWarning says that some are not.
+    docs/polynomials.md.
 
     row_unmatched, col_unmatched: weights of lines that may stay unmatched, as permanent() has them.
     full=True: a libperm.Batch, with the bounds of their errors.
@@ -45,7 +49,10 @@ def polynomial(
     >>> libperm.polynomial([[0.5, 1.0], [1.0, 0.0]], [[0.0, 0.0], [0.0, 2.0]])
     [1.0, 1.0, 0.0]
     """
-    constant, linear = read(C), read(L)
+    constant = read(C)
+    linear = _identity(constant) if L is None else read(L)
+    if constant.shape != linear.shape:
+        raise InvalidMatrixError(f"L has the shape {linear.shape}, C {constant.shape}: both have one")
     as_numpy = is_numpy(constant.row_ptr) or is_numpy(linear.row_ptr)
     pattern, kind = union([constant, linear]), max(constant.kind, linear.kind)
     matrix = Matrix(pattern.shape, pattern.row_ptr, pattern.col_idx, constant.entries_in(pattern), kind)
@@ -63,29 +70,24 @@ def polynomial(
     kind = prepared.kind_of_answer(kind)
     if full:
         return results.read(kind, prepared.wants_exact, as_numpy)
-    for result in results:
-        if not result.tolerance_met:
-            warn_if_missed(result, 2)
-            break
+    _warn_of_missed(results)
     found: list[Any] = results.read(kind, prepared.wants_exact, False).values
     is_plain = kind.is_exact or prepared.wants_exact or not as_numpy
     return found if is_plain else list(map(in_numpy, found))
 
 
-def principal_minors(A: Any, **options: Unpack[Options]) -> list[Any]:
+def principal_sums(A: Any, *, full: bool = False, **options: Unpack[Options]) -> Any:
     """The sums of the permanents of all principal submatrices of order 0, 1, ..., n: the coefficients of
-    perm(A + x I), that of x^n first.
+    perm(A + x I), that of x^n first. As polynomial() has them.
 
     >>> import libperm
-    >>> libperm.principal_minors([[1, 2], [3, 4]])
+    >>> libperm.principal_sums([[1, 2], [3, 4]])
     [1, 5, 10]
     """
-    matrix = read(A)
-    sums: list[Any] = polynomial(matrix, _identity(matrix), **options)
-    return sums[::-1]
+    return _reversed(polynomial(A, full=full, **options))
 
 
-def permanental_polynomial(A: Any, **options: Unpack[Options]) -> list[Any]:
+def permanental_polynomial(A: Any, *, full: bool = False, **options: Unpack[Options]) -> Any:
     """The coefficients of perm(x I - A), a list from that of x^0 on (Merris, Rebman and Watkins, Linear
     Algebra Appl. 38, 1981).
 
@@ -93,8 +95,45 @@ def permanental_polynomial(A: Any, **options: Unpack[Options]) -> list[Any]:
     >>> libperm.permanental_polynomial([[0, 1, 1], [1, 0, 1], [1, 1, 0]])  # of the triangle
     [-2, 3, 0, 1]
     """
-    sums = principal_minors(A, **options)
-    return [-x if k % 2 else x for k, x in enumerate(sums)][::-1]
+    found = polynomial(A, full=full, **options)
+    if isinstance(found, Batch):
+        return replace(found, values=_alternating(found.values))
+    return _alternating(found)
+
+
+def _alternating(coefficients: Any) -> Any:
+    """The last as it is."""
+    last = len(coefficients) - 1
+    numbers = [x if (last - k) % 2 == 0 else 0 - x for k, x in enumerate(coefficients)]
+    if isinstance(coefficients, list):
+        return numbers
+    import numpy as np
+
+    return np.array(numbers, coefficients.dtype)
+
+
+def _reversed(found: Any) -> Any:
+    """Lists, or a Batch of such, the last first."""
+    if not isinstance(found, Batch):
+        return found[::-1]
+    return Batch(*(getattr(found, field.name)[::-1] for field in fields(found)))
+
+
+def _warn_of_missed(results: Results) -> None:
+    """Of the first coefficient, from the caller's line."""
+    missed = [(k, x.rel_error_bound) for k, x in enumerate(results) if not x.tolerance_met]
+    if not missed:
+        return
+    level = 2
+    while sys._getframe(level - 1).f_globals.get("__name__") == __name__:
+        level += 1
+    power, bound = missed[0]
+    warnings.warn(
+        f"{len(missed)} coefficients miss the tolerance, that of x^{power} with a relative error bound of "
+        f'{bound:.2g}; full=True tells all bounds, precision="exact" every digit',
+        PrecisionWarning,
+        stacklevel=level,
+    )
 
 
 def _identity(matrix: Matrix) -> Matrix:
@@ -110,7 +149,7 @@ def hessian_product(A: Any, V: Any, *, full: bool = False, **options: Unpack[Opt
     """The Hessian of the permanent times V: how gradient(A + t V) changes with t, at 0. An array or matrix in
     the form of A, in doubles. full=True: a pair, it and certain bounds of its errors.
 
-    V is a matrix that has no entries where A has none, or an array or lists of numbers.
+    V: where A is sparse it has no entries where A has none; of arrays and lists all entries are.
 
     >>> import libperm
     >>> product = libperm.hessian_product([[1.0, 2.0], [3.0, 4.0]], [[1.0, 0.0], [0.0, 0.0]])
