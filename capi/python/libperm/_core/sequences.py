@@ -12,7 +12,7 @@ def items_of(given: Any, expected: str) -> list[Any]:
     if hasattr(given, "nodes") and hasattr(given, "edges"):
         raise TypeError(
             f"a {name} is a graph: libperm.networkx.perfect_matchings(G) counts its perfect matchings, "
-            "libperm.networkx.biadjacency(G) has its matrix"
+            "libperm.networkx.biadjacency(G)[0] is its matrix"
         )
     if isinstance(given, Mapping):
         raise TypeError(
