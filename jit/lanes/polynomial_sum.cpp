@@ -44,7 +44,7 @@ template <bool complex, bool split, bool dd> class PolynomialWalk {
         std::fill(sums_, mass_ + (a.degree + 1) * eight_lanes, 0.0);
     }
     static std::size_t space(const LinearColumns &a) {
-        return static_cast<std::size_t>((a.degree + 1) * (term_block + 3 * block + 2 * eight_lanes));
+        return (static_cast<std::size_t>(a.degree) + 1) * (term_block + 3 * block + 2 * eight_lanes);
     }
 
     HWY_INLINE void add(std::uint64_t first, std::uint64_t last, LineSums &out) {

@@ -61,7 +61,7 @@ TEST_CASE(
     Random random(run::seed(3711));
     int compared = 0, close = 0;
     for (const DrawnKind &kind : kinds_of_numbers)
-        for (int i = 0; i < run::cases(12); ++i) {
+        for (int i = 0; i < run::cases(6); ++i) {
             const MatchingMatrix a = random_matchings(random, kind.draw);
             const MatchingMatrix direction = direction_of(a, kind, random);
             const MatchingInput input(a, kind.type, random);
