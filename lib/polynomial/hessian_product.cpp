@@ -236,11 +236,16 @@ void HessianProduct::run(const Plan &plan, const void *values, const void *direc
     const InputPattern &given = as_given(plan.input);
     const std::vector<Complex> as_told = numbers_given(given, values, poll),
                                along = direction_given(given, direction, poll);
+    const bool is_complex = plan.input.value_type == PERM_VALUE_C128;
+    if (std::all_of(along.begin(), along.end(), [](const Complex &x) { return x == 0.0; })) {
+        std::fill_n(product, along.size() * (is_complex ? 2 : 1), 0.0);
+        if (error_bounds) std::fill_n(error_bounds, along.size(), 0.0);
+        return control.finish();
+    }
     const RowScales scales(plan.input, as_told);
     const std::vector<Complex> a = scales.divided(as_told);
     std::vector<Complex> v = scales.divided(along);
     const int of_direction = brought_near(v);
-    const bool is_complex = plan.input.value_type == PERM_VALUE_C128;
     const int outer = outer_radius(given.pattern, a, v);
     const double far_radius = std::ldexp(1, outer), radius = std::ldexp(1, outer + inner);
     for (std::size_t k = 0; k < a.size(); ++k)

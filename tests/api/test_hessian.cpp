@@ -128,6 +128,15 @@ TEST_CASE("what is refused says what to do") {
     CHECK(call(a.values.data(), direction.data(), product.data()) == PERM_UNSUPPORTED);
 }
 
+TEST_CASE("along nothing nothing changes") {
+    const perm::Csr a =
+        build(4, 4, [](std::int64_t i, std::int64_t j) { return 0.1 * static_cast<double>(i + j); });
+    std::vector<double> direction(a.values.size()), product(a.values.size(), 1), bounds(a.values.size(), 1);
+    perm::Plan(a).hessian_product(a.values.data(), direction.data(), product.data(), bounds.data());
+    CHECK(product == direction);
+    CHECK(bounds == direction);
+}
+
 TEST_CASE("far from 1: rows are scaled") {
     for (const double size : {0x1p300, 0x1p-300, 0x1p-150}) {
         CAPTURE(size);
