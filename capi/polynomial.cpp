@@ -1,11 +1,8 @@
 // The coefficients of perm(C + x L) (lib/polynomial/polynomial_task): as a task, and at once.
 #include "capi/boundary.hpp"
-#include "capi/one_call.hpp"
 #include "capi/results_by_size.hpp"
 #include "capi/task_kinds.hpp"
 #include "lib/base/error.hpp"
-#include "lib/base/threads.hpp"
-#include "lib/input/matrix.hpp"
 #include "lib/polynomial/polynomial_task.hpp"
 
 #include <perm.h>
@@ -15,58 +12,26 @@
 
 namespace {
 
-class PolynomialTask final : public perm_task {
+class PolynomialTask final : public capi::TaskBySize<libperm::PolynomialTask> {
   public:
     // The matrix must outlive it.
     PolynomialTask(const perm_csr *a, const void *linear, const perm_opts *opts)
-        : options_(libperm::read_options(opts, libperm::Call::polynomial)) {
-        make(a, linear, nullptr);
-    }
-    // What is told in `source` is, with the way that it names, and the matrix is kept there.
+        : PolynomialTask(a, linear, opts, {}, false) {}
     PolynomialTask(const perm_csr *a, const void *linear, const perm_opts *opts, capi::TaskSource source,
                    bool names_way)
-        : options_(libperm::read_options(opts, libperm::Call::polynomial)), source_(std::move(source)) {
-        make(a, linear, names_way ? &source_.plan : nullptr);
-        source_.kind = libperm::TaskIdentity::polynomial;
-        source_.plan = task_->plan();
-        source_.take(*a, libperm::read_pattern(a));
-        source_.values = capi::GivenNumbers(linear, a->nnz, a->value_type);
-    }
-
-    capi::Room room() const override { return {.results = task_->count()}; }
-    void run(const perm_answer &answer) const override {
-        answered(answer,
-                 [&](libperm::RunControl &control) { return libperm::run_kept(*task_, options_, control); });
-    }
-    void combine(std::span<const std::string_view> partials, const perm_answer &answer) const override {
-        answered(answer,
-                 [&](libperm::RunControl &control) { return libperm::combine(*task_, partials, control); });
-    }
-    std::string saved() const override { return source_.bytes(); }
-    std::string difference(const perm_csr &a) const override { return source_.difference(a); }
-
-  protected:
-    const libperm::Options &options() const override { return options_; }
-    libperm::Call shard_call() const override { return libperm::Call::polynomial; }
-    void with_task(libperm::RunControl &, const Work &work) const override { work(*task_); }
-
-  private:
-    void make(const perm_csr *a, const void *linear, const std::string *way) {
-        call_ = std::make_unique<libperm::RunControl>(options_);
-        libperm::with_threads(options_.threads, [&] {
-            task_ = std::make_unique<libperm::PolynomialTask>(a, linear, options_, *call_, way);
+        : TaskBySize(opts, libperm::Call::polynomial, std::move(source)) {
+        make([&](const libperm::Options &options, libperm::RunControl &control) {
+            return std::make_unique<libperm::PolynomialTask>(a, linear, options, control, way(names_way));
         });
     }
-
-    template <class Find> void answered(const perm_answer &answer, const Find &find) const {
-        controlled([&](libperm::RunControl &control) {
-            capi::answer_by_size(answer, task_->plan_made(), options_, [&] { return find(control); });
-        });
+    // What is told in `source` is, with the way that it names, and both matrices are kept there.
+    static std::unique_ptr<perm_task> kept(const perm_csr *a, const void *linear, const perm_opts *opts,
+                                           capi::TaskSource source, bool names_way) {
+        auto task = std::make_unique<PolynomialTask>(a, linear, opts, std::move(source), names_way);
+        task->keep(libperm::TaskIdentity::polynomial, *a).values =
+            capi::GivenNumbers(linear, a->nnz, a->value_type);
+        return task;
     }
-
-    const libperm::Options options_;
-    capi::TaskSource source_;
-    std::unique_ptr<const libperm::PolynomialTask> task_;
 };
 
 } // namespace
@@ -76,7 +41,7 @@ namespace capi {
 std::unique_ptr<perm_task> polynomial_task(const perm_csr *a, const void *linear, const perm_opts *opts) {
     TaskSource source;
     source.take(opts);
-    return std::make_unique<PolynomialTask>(a, linear, opts, std::move(source), false);
+    return PolynomialTask::kept(a, linear, opts, std::move(source), false);
 }
 
 std::unique_ptr<perm_task> polynomial_task(TaskSource source, const perm_opts *opts) {
@@ -85,7 +50,7 @@ std::unique_ptr<perm_task> polynomial_task(TaskSource source, const perm_opts *o
     const perm_csr a = known.matrix.csr();
     if (!known.values.are(a.nnz, a.value_type))
         throw libperm::Error(PERM_BAD_ARGUMENT, "the saved polynomial has not a linear part for each entry");
-    return std::make_unique<PolynomialTask>(&a, known.values.data(), &all, std::move(source), true);
+    return PolynomialTask::kept(&a, known.values.data(), &all, std::move(source), true);
 }
 
 } // namespace capi

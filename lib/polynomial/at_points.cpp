@@ -1,7 +1,5 @@
 #include "lib/polynomial/at_points.hpp"
 
-#include "lib/polynomial/substitution.hpp"
-
 #include <utility>
 
 namespace libperm {
@@ -31,9 +29,12 @@ Values typical_values(const InputPattern &input, const void *values, std::int64_
 
 } // namespace
 
-AtPoints::AtPoints(InputPattern input, const void *values, std::int64_t points, const Options &options,
-                   RunControl &control, const std::string *plan)
-    : points_(points) {
+void AtPoints::put(InputPattern input, const void *values, std::int64_t points, std::int64_t bytes,
+                   Options options, RunControl &control, const std::string *plan) {
+    points_ = points;
+    bytes_ = bytes;
+    options.checkpoint.clear(); // the polynomial's
+    const Charge charge(&control.memory(), bytes_);
     const std::int64_t stride = value_count(as_given(input));
     const Values known = typical_values(input, values, points, control);
     plan_ = plan_for(std::move(input), known, options, control, plan);
@@ -41,9 +42,8 @@ AtPoints::AtPoints(InputPattern input, const void *values, std::int64_t points, 
     task_.emplace(plan_in_blocks(plan_, control), by_plan, values, stride, points, control);
 }
 
-double AtPoints::seconds() const { return plan_.seconds * static_cast<double>(points_); }
-
 std::vector<Outcome> AtPoints::outcomes(PieceStore *store, RunControl &control) const {
+    const Charge charge(&control.memory(), bytes_);
     std::vector<Outcome> out;
     for (BatchAnswer &answer : task_->run(store, control, {}))
         out.push_back(std::get<Outcome>(std::move(answer)));

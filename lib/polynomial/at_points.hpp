@@ -2,25 +2,28 @@
 #pragma once
 
 #include "lib/execute/batch_task.hpp"
-#include "lib/plan/plan.hpp"
+#include "lib/polynomial/substitution.hpp"
 
-#include <memory>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace libperm {
 
-class AtPoints {
+class AtPoints : public Substitution {
   public:
-    // `values`: of each point those of the entries in the order of the input's pattern, weights behind, of
-    // its value_type, one point's behind the other's; it must outlive this. Throws Error.
-    AtPoints(InputPattern input, const void *values, std::int64_t points, const Options &options,
-             RunControl &control, const std::string *plan);
+    bool is_possible() const { return task_.has_value(); } // values were put
+    const Plan &plan() const override { return plan_; }
+    const Task &task() const override { return *task_; }
+    double seconds() const override { return plan_.seconds * static_cast<double>(points_); }
 
-    const Plan &plan() const { return plan_; }
-    const Task &task() const { return *task_; }
-    double seconds() const;
+  protected:
+    // `values`: of each point those of the entries in the order of the input's pattern, weights behind, of
+    // its value_type, one point's behind the other's; they must outlive this, and take so many bytes. Throws
+    // Error.
+    void put(InputPattern input, const void *values, std::int64_t points, std::int64_t bytes, Options options,
+             RunControl &control, const std::string *plan);
 
     // Of a store of one shard alone: none.
     std::vector<Outcome> outcomes(PieceStore *store, RunControl &control) const;
@@ -28,7 +31,7 @@ class AtPoints {
   private:
     Plan plan_;
     IdleTapes idle_tapes_;
-    std::int64_t points_;
+    std::int64_t points_ = 0, bytes_ = 0;
     std::optional<BatchTask> task_;
 };
 

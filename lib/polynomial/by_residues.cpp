@@ -37,37 +37,20 @@ std::string text_of(const Gaussian &x) {
     return is_real(x) ? x.re.get_str() : x.re.get_str() + ' ' + x.im.get_str();
 }
 
-class ByResidues final : public Substitution {
+class ByResidues final : public AtPoints {
   public:
     ByResidues(const LinearEntries &entries, const Options &options, RunControl &control,
                const std::string *plan)
         : field_(options.modulus) {
-        const std::size_t points = at(entries.degree + 1);
-        const Poll poll = [&control] { control.poll(); };
-        PolledSteps steps(poll);
+        const auto points = static_cast<std::int64_t>(entries.degree + 1);
         constexpr std::int64_t of_text = sizeof(std::string) + sizeof(const char *) + 32;
-        bytes_ = of_text * static_cast<std::int64_t>(points * entries.values());
-        const Charge charge(&control.memory(), bytes_);
-        for (std::size_t x = 0; x < points; ++x)
-            for (std::size_t k = 0; k < entries.values(); ++k) {
-                steps.take(256);
-                texts_.push_back(
-                    text_of(entries.constant_at(k) + Gaussian{mpq_class(x), 0} * entries.linear_at(k)));
-            }
-        for (const std::string &text : texts_) values_.push_back(text.c_str());
-        Options residues = options;
-        residues.checkpoint.clear();
-        points_.emplace(entries.input_of(PERM_VALUE_TEXT), values_.data(), static_cast<std::int64_t>(points),
-                        residues, control, plan);
+        const std::int64_t bytes = of_text * points * static_cast<std::int64_t>(entries.values());
+        take_texts(entries, points, control, bytes);
+        put(entries.input_of(PERM_VALUE_TEXT), values_.data(), points, bytes, options, control, plan);
     }
 
-    const Plan &plan() const override { return points_->plan(); }
-    const Task &task() const override { return points_->task(); }
-    double seconds() const override { return points_->seconds(); }
-
     std::vector<Outcome> coefficients(PieceStore *store, RunControl &control) const override {
-        const Charge charge(&control.memory(), bytes_);
-        const std::vector<Outcome> found = points_->outcomes(store, control);
+        const std::vector<Outcome> found = outcomes(store, control);
         if (found.empty()) return {};
         std::vector<std::uint64_t> values;
         for (const Outcome &one : found)
@@ -84,11 +67,23 @@ class ByResidues final : public Substitution {
     }
 
   private:
+    void take_texts(const LinearEntries &entries, std::int64_t points, RunControl &control,
+                    std::int64_t bytes) {
+        const Charge charge(&control.memory(), bytes);
+        const Poll poll = [&control] { control.poll(); };
+        PolledSteps steps(poll);
+        for (std::int64_t x = 0; x < points; ++x)
+            for (std::size_t k = 0; k < entries.values(); ++k) {
+                steps.take(256);
+                texts_.push_back(
+                    text_of(entries.constant_at(k) + Gaussian{mpq_class(x), 0} * entries.linear_at(k)));
+            }
+        for (const std::string &text : texts_) values_.push_back(text.c_str());
+    }
+
     const Montgomery field_;
-    std::int64_t bytes_ = 0; // of the texts
     std::vector<std::string> texts_;
     std::vector<const char *> values_;
-    std::optional<AtPoints> points_;
 };
 
 } // namespace

@@ -2,6 +2,7 @@
 
 #include "lib/base/error.hpp"
 #include "lib/number/infinity.hpp"
+#include "lib/tape/gradient_entries.hpp"
 #include "preprocess/index.hpp"
 
 #include <algorithm>
@@ -9,7 +10,6 @@
 #include <complex>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,10 +58,7 @@ double near(const mpq_class &x) {
 
 // The caller's numbers in the caller's order, next to doubles.
 std::vector<Complex> numbers_given(const InputPattern &given, const void *numbers, const Poll &poll) {
-    const Values values = read_values(given, numbers, poll);
-    if (given.value_type != PERM_VALUE_C128 && some_complex(values))
-        throw Error(PERM_UNSUPPORTED, "derivatives by complex numbers in text have no place in an array of "
-                                      "doubles: pass values and direction as PERM_VALUE_C128");
+    const Values values = values_for_derivatives(given, numbers, poll);
     std::vector<Complex> out(at(value_count(given)));
     for (std::size_t k = 0; k < out.size(); ++k) {
         const std::size_t place = given.source.empty() ? k : at(given.source[k]);
@@ -110,6 +107,13 @@ bool is_safe(const Complex &x) {
     return is_safe_part(x.real()) && is_safe_part(x.imag());
 }
 
+// x 2^exp2, nothing of which may be lost. Throws Error.
+Complex exactly_times_power(const Complex &x, int exp2) {
+    const Complex y(std::ldexp(x.real(), exp2), std::ldexp(x.imag(), exp2));
+    if ((y.real() == 0 && x.real() != 0) || (y.imag() == 0 && x.imag() != 0)) fail_too_far();
+    return y;
+}
+
 // Rows divided by powers of two, so that their largest numbers are about 1: a derivative by one of row i has
 // all rows' but that one's. Where rows may stay free without a weight, or count more than once, none are.
 class RowScales {
@@ -119,23 +123,19 @@ class RowScales {
         exponents_.assign(at(a.rows), 0);
         const bool has_weights = given_.row_weights || given_.col_weights;
         if (input.multiplied || (!has_weights && a.rows > a.cols)) return;
+        std::vector<double> largest(at(a.rows));
         for (std::size_t k = 0; k < values.size(); ++k)
-            if (const auto row = row_of(k); row && values[k] != 0.0) {
-                int &exponent = exponents_[*row];
-                const int own = std::ilogb(size_of(values[k])) + 1;
-                exponent = is_known_.insert(*row).second ? own : std::max(exponent, own);
-            }
-        for (const int exponent : exponents_) all_ += exponent;
+            if (const auto row = row_of(k)) largest[*row] = std::max(largest[*row], size_of(values[k]));
+        for (std::size_t i = 0; i < largest.size(); ++i) {
+            exponents_[i] = largest[i] == 0 ? 0 : std::ilogb(largest[i]) + 1;
+            all_ += exponents_[i];
+        }
     }
 
     // Throws Error where a number is lost.
     std::vector<Complex> divided(std::vector<Complex> numbers) const {
-        for (std::size_t k = 0; k < numbers.size(); ++k) {
-            const int exponent = row_of(k) ? exponents_[*row_of(k)] : 0;
-            const Complex x = numbers[k], y(std::ldexp(x.real(), -exponent), std::ldexp(x.imag(), -exponent));
-            if ((y.real() == 0 && x.real() != 0) || (y.imag() == 0 && x.imag() != 0)) fail_too_far();
-            numbers[k] = y;
-        }
+        for (std::size_t k = 0; k < numbers.size(); ++k)
+            if (const auto row = row_of(k)) numbers[k] = exactly_times_power(numbers[k], -exponents_[*row]);
         return numbers;
     }
     // Of the derivative by number k.
@@ -157,7 +157,6 @@ class RowScales {
 
     const InputPattern &given_;
     std::vector<int> exponents_;
-    std::set<std::size_t> is_known_;
     std::int64_t all_ = 0;
 };
 
@@ -166,11 +165,7 @@ int brought_near(std::vector<Complex> &direction) {
     double most = 0;
     for (const Complex &x : direction) most = std::max({most, std::abs(x.real()), std::abs(x.imag())});
     const int exponent = most == 0 ? 0 : std::ilogb(most) + 1;
-    for (Complex &x : direction) {
-        const Complex y(std::ldexp(x.real(), -exponent), std::ldexp(x.imag(), -exponent));
-        if ((y.real() == 0 && x.real() != 0) || (y.imag() == 0 && x.imag() != 0)) fail_too_far();
-        x = y;
-    }
+    for (Complex &x : direction) x = exactly_times_power(x, -exponent);
     return exponent;
 }
 

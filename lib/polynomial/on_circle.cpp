@@ -28,44 +28,33 @@ std::optional<Doubles> as_doubles(const Gaussian &x, std::int64_t exp2) {
     return out;
 }
 
-Options without_checkpoint(Options options) {
-    options.checkpoint.clear();
-    return options;
-}
-
 mpq_class exact_size(const Gaussian &x) { return abs(x.re) + abs(x.im); }
 
-class OnCircle final : public Substitution {
+class OnCircle final : public AtPoints {
   public:
     OnCircle(const LinearEntries &entries, const Options &options, RunControl &control,
              const std::string *plan, bool real)
         : lines_(static_cast<double>(entries.input.pattern.rows)),
           degree_(at(entries.degree)),
           circle_(degree_ + 1, entries.balanced_radius(), real) {
-        const std::size_t points = circle_.values() + 1, each = entries.values();
+        const auto points = static_cast<std::int64_t>(circle_.values() + 1),
+                   numbers = points * static_cast<std::int64_t>(entries.values());
         if (options.precision == Precision::dd) {
-            take_texts(entries, control);
-            points_.emplace(entries.input_of(PERM_VALUE_TEXT), pointers_.data(),
-                            static_cast<std::int64_t>(points), without_checkpoint(options), control, plan);
+            constexpr std::int64_t of_text = 400;
+            take_texts(entries, control, numbers * of_text);
+            put(entries.input_of(PERM_VALUE_TEXT), pointers_.data(), points, numbers * of_text, options,
+                control, plan);
             return;
         }
-        bytes_ = static_cast<std::int64_t>(points * each * 2 * sizeof(double));
-        const Charge charge(&control.memory(), bytes_);
-        if (!take_values(entries, control)) return;
-        Options doubles = without_checkpoint(options);
+        const std::int64_t bytes = numbers * static_cast<std::int64_t>(2 * sizeof(double));
+        if (!take_values(entries, control, bytes)) return;
+        Options doubles = options;
         doubles.precision = Precision::double_;
-        points_.emplace(entries.input_of(PERM_VALUE_C128), values_.data(), static_cast<std::int64_t>(points),
-                        doubles, control, plan);
+        put(entries.input_of(PERM_VALUE_C128), values_.data(), points, bytes, doubles, control, plan);
     }
 
-    bool is_possible() const { return points_.has_value(); }
-    const Plan &plan() const override { return points_->plan(); }
-    const Task &task() const override { return points_->task(); }
-    double seconds() const override { return points_->seconds(); }
-
     std::vector<Outcome> coefficients(PieceStore *store, RunControl &control) const override {
-        const Charge charge(&control.memory(), bytes_);
-        const std::vector<Outcome> found = points_->outcomes(store, control);
+        const std::vector<Outcome> found = outcomes(store, control);
         if (found.empty()) return {};
         const Scaled moved = moved_by_rounding(found[0]);
         std::vector<WideBall> values;
@@ -87,7 +76,8 @@ class OnCircle final : public Substitution {
 
   private:
     // Those of |C| + r |L| first. False: entries lie too far apart.
-    bool take_values(const LinearEntries &entries, RunControl &control) {
+    bool take_values(const LinearEntries &entries, RunControl &control, std::int64_t bytes) {
+        const Charge charge(&control.memory(), bytes);
         const std::size_t each = entries.values();
         std::vector<Doubles> constant, linear;
         const Poll poll = [&control] { control.poll(); };
@@ -118,11 +108,9 @@ class OnCircle final : public Substitution {
     }
 
     // The same exactly, but for the roots of unity.
-    void take_texts(const LinearEntries &entries, RunControl &control) {
+    void take_texts(const LinearEntries &entries, RunControl &control, std::int64_t bytes) {
+        const Charge charge(&control.memory(), bytes);
         const std::size_t each = entries.values();
-        constexpr std::int64_t of_text = 400;
-        bytes_ = of_text * static_cast<std::int64_t>((circle_.values() + 1) * each);
-        const Charge charge(&control.memory(), bytes_);
         const Poll poll = [&control] { control.poll(); };
         PolledSteps steps(poll);
         std::vector<Gaussian> linear;
@@ -157,11 +145,9 @@ class OnCircle final : public Substitution {
     const double lines_;
     const std::size_t degree_;
     const Circle circle_;
-    std::int64_t bytes_ = 0; // of the values
     std::vector<double> values_;
     std::vector<std::string> texts_; // instead
     std::vector<const char *> pointers_;
-    std::optional<AtPoints> points_;
 };
 
 bool is_real_matrix(const LinearEntries &entries) {

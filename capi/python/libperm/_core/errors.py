@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import sys
+import warnings
 
 
 class Error(Exception):
@@ -115,3 +117,17 @@ _ANY_NAME = re.compile(rf"\b({'|'.join(_NAMES)})\b")
 
 def error_of(status: int, text: str) -> Error:
     return _CLASSES.get(status, Error)(_ANY_NAME.sub(lambda found: _NAMES[found[0]], text), status)
+
+
+def warn_caller(text: str, category: type[Warning]) -> None:
+    """Warns the caller of the package, however deep in it this is called."""
+    level = 1
+    while _is_ours(level):
+        level += 1
+    warnings.warn(text, category, stacklevel=level + 1)
+
+
+def _is_ours(level: int) -> bool:
+    frame = sys._getframe(level + 1)
+    name = frame.f_globals.get("__name__", "")
+    return frame.f_back is not None and name.partition(".")[0] == "libperm"

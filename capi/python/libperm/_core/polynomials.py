@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
 from array import array
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from libperm._core.batch import Batch, Results
 from libperm._core.call import run
-from libperm._core.errors import InvalidMatrixError, PrecisionWarning
+from libperm._core.errors import InvalidMatrixError, PrecisionWarning, warn_caller
 from libperm._core.library import check, library
 from libperm._core.matchings import weighted_input
 from libperm._core.matrix import Matrix, read, union
@@ -120,19 +118,14 @@ def _reversed(found: Any) -> Any:
 
 
 def _warn_of_missed(results: Results) -> None:
-    """Of the first coefficient, from the caller's line."""
     missed = [(k, x.rel_error_bound) for k, x in enumerate(results) if not x.tolerance_met]
     if not missed:
         return
-    level = 2
-    while sys._getframe(level - 1).f_globals.get("__name__") == __name__:
-        level += 1
     power, bound = missed[0]
-    warnings.warn(
+    warn_caller(
         f"{len(missed)} coefficients miss the tolerance, that of x^{power} with a relative error bound of "
         f'{bound:.2g}; full=True tells all bounds, precision="exact" every digit',
         PrecisionWarning,
-        stacklevel=level,
     )
 
 
