@@ -8,36 +8,7 @@ namespace {
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-// Of each instruction the depth; of a row sum that of what first takes it.
-std::vector<std::int32_t> depths_of(const StraightLine &leaf) {
-    constexpr std::int32_t unknown = -1;
-    std::vector<std::int32_t> depths(leaf.code.size(), unknown);
-    for (std::size_t k = 0; k < leaf.code.size(); ++k) {
-        const Instruction &i = leaf.code[k];
-        if (i.op == Op::add) continue;
-        std::int32_t depth = 0;
-        for_operands(i, [&](std::int32_t v) {
-            if (v >= leaf.inputs) depth = std::max(depth, depths[at(v - leaf.inputs)] + 1);
-        });
-        depths[k] = depth;
-        for_operands(i, [&](std::int32_t v) {
-            if (v >= leaf.inputs && depths[at(v - leaf.inputs)] == unknown)
-                depths[at(v - leaf.inputs)] = depth;
-        });
-    }
-    return depths;
-}
-
 } // namespace
-
-StraightLine by_depth(const StraightLine &leaf) {
-    const std::vector<std::int32_t> depths = depths_of(leaf);
-    std::vector<std::int32_t> order(leaf.code.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::int32_t x, std::int32_t y) { return depths[at(x)] < depths[at(y)]; });
-    return in_order(leaf, order, leaf.outputs);
-}
 
 std::int64_t doubles_at_once(const StraightLine &leaf, const RowSums &sums, Arithmetic arithmetic) {
     std::vector<std::size_t> last(leaf.code.size());

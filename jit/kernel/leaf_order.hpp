@@ -9,9 +9,6 @@
 
 namespace libperm {
 
-// The same instructions, those of one depth side by side.
-StraightLine by_depth(const StraightLine &leaf);
-
 // Doubles alive at once, beside the row sums that the program begins with.
 std::int64_t doubles_at_once(const StraightLine &leaf, const RowSums &sums, Arithmetic arithmetic);
 

@@ -137,7 +137,8 @@ std::string key_of(const SubsetKernel &kernel) {
     if (kernel.summation != Summation::plain)
         key += formatted("summation {}\n", summation_name(kernel.summation));
     if (kernel.engine == SubsetEngine::hybrid) key += formatted("k {}\nc {}\n", kernel.k, kernel.c);
-    if (kernel.engine == SubsetEngine::tree) key += "tree " + shape_text(kernel.tree.root) + "\n";
+    if (kernel.engine == SubsetEngine::tree)
+        key += "tree " + shape_text(kernel.tree.root) + (kernel.tree.derivative ? ", derivatives\n" : "\n");
     if (kernel.engine != SubsetEngine::dense) key += columns_text(kernel);
     return key;
 }

@@ -233,6 +233,12 @@ class TreeRows {
             case Op::nmadd:
                 add("nmadd({}, {}, {});\n", v(i.a), v(i.b), v(i.c));
                 break;
+            case Op::plus:
+                add("add({}, {});\n", number(program, i.a), number(program, i.b));
+                break;
+            case Op::madd:
+                add("madd({}, {}, {});\n", v(i.a), v(i.b), v(i.c));
+                break;
             case Op::add_absolute:
                 add("{} + {};\n", absolute(i.a), absolute(i.b));
                 break;
@@ -241,6 +247,15 @@ class TreeRows {
                 break;
             case Op::madd_absolute:
                 add("fma({}, {}, {});\n", absolute(i.a), absolute(i.b), absolute(i.c));
+                break;
+            case Op::least:
+                add("least({}, {});\n", v(i.a), v(i.b));
+                break;
+            case Op::reciprocal:
+                add("reciprocal({});\n", v(i.a));
+                break;
+            case Op::derivative_absolute:
+                add("fma({}, {}, {});\n", absolute(i.a), v(i.b), absolute(i.c));
                 break;
             }
         }

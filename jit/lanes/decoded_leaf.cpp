@@ -13,6 +13,12 @@ std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 // multiplied once, are made where they are used.
 enum class Kind : std::uint8_t { accumulator, value, sum };
 
+// Whose operands are values, all of them.
+bool takes_values(Op op) {
+    return op == Op::plus || op == Op::madd || op == Op::least || op == Op::reciprocal ||
+           op == Op::derivative_absolute;
+}
+
 class LeafDecoder {
   public:
     LeafDecoder(const StraightLine &program, std::uint32_t first_block, std::int64_t row_bytes)
@@ -49,6 +55,7 @@ class LeafDecoder {
             const Instruction &i = code(v);
             if (i.op == Op::multiply_absolute || i.op == Op::madd_absolute) plain[at(i.b)] = true;
             if (i.op == Op::madd_absolute) plain[at(i.c)] = true;
+            if (takes_values(i.op)) for_operands(i, [&](std::int32_t operand) { plain[at(operand)] = true; });
         }
         for (std::int32_t v = inputs_; v < end; ++v) {
             const Instruction &i = code(v);
@@ -96,7 +103,7 @@ class LeafDecoder {
             for_operands(code(made_[t]), [&](std::int32_t v) { of_before += v == before; });
             for_operands(code(made_[t]), [&](std::int32_t v) {
                 last_use_[at(v)] = t;
-                if (v != before || of_before > 1) stored_[at(v)] = true;
+                if (v != before || of_before > 1 || takes_values(code(made_[t]).op)) stored_[at(v)] = true;
             });
         }
         for (const std::int32_t v : program_.outputs) {
@@ -110,7 +117,7 @@ class LeafDecoder {
         std::int32_t v;
     };
     Operand operand(std::int32_t v, std::size_t t) const {
-        if (t > 0 && v == made_[t - 1]) {
+        if (t > 0 && v == made_[t - 1] && !takes_values(code(made_[t]).op)) {
             int times = 0;
             for_operands(code(made_[t]), [&](std::int32_t other) { times += other == v; });
             if (times == 1) return {Kind::accumulator, v};
@@ -177,6 +184,21 @@ class LeafDecoder {
             break;
         case Op::madd_absolute:
             madd_absolute(a, operand(i.b, t), operand(i.c, t));
+            break;
+        case Op::plus:
+            emit(Step::value_plus_value, {a, operand(i.b, t)});
+            break;
+        case Op::madd:
+            emit(Step::value_times_value_plus_value, {a, operand(i.b, t), operand(i.c, t)});
+            break;
+        case Op::least:
+            emit(Step::least_of_values, {a, operand(i.b, t)});
+            break;
+        case Op::reciprocal:
+            emit(Step::reciprocal_of_value, {a});
+            break;
+        case Op::derivative_absolute:
+            emit(Step::derivative_absolute_of_values, {a, operand(i.b, t), operand(i.c, t)});
             break;
         }
         release(t);

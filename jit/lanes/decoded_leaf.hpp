@@ -59,6 +59,11 @@ enum class Step : std::uint32_t {
     abs_value_plus_abs_value,
     abs_value_times_value,
     abs_value_times_value_plus_value,
+    value_plus_value,
+    value_times_value_plus_value,
+    least_of_values,
+    reciprocal_of_value,
+    derivative_absolute_of_values,
     end
 };
 constexpr std::uint32_t kept = 64; // added to a step's word

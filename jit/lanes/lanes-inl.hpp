@@ -95,7 +95,18 @@ template <int size> HWY_INLINE void store(Wide<size> a, double *p) {
             return {name(a.low, b.low, c.low), name(a.high, b.high, c.high)};                                \
     }
 PERM_OF_ONE(operator-, hn::Neg(a.v))
+// As in jit/device/tree_walk.cuh.
+HWY_INLINE Vector high_word(Vector a) {
+    return hn::And(a, hn::BitCast(Tag(), hn::Set(hn::RebindToUnsigned<Tag>(), 0x7fffffff00000000)));
+}
+HWY_INLINE Vector reciprocal_of(Vector a) {
+    const hn::RebindToUnsigned<Tag> bits;
+    const Vector most = hn::Max(a, hn::Set(Tag(), 0x1p-400));
+    return hn::BitCast(Tag(), hn::Sub(hn::Set(bits, 0x8020000000000000), hn::BitCast(bits, most)));
+}
 PERM_OF_ONE(fabs, hn::Abs(a.v))
+PERM_OF_ONE(reciprocal, reciprocal_of(a.v))
+PERM_OF_TWO(least, hn::Min(high_word(a.v), high_word(b.v)))
 PERM_OF_TWO(operator+, hn::Add(a.v, b.v))
 PERM_OF_TWO(operator-, hn::Sub(a.v, b.v))
 PERM_OF_TWO(operator*, hn::Mul(a.v, b.v))

@@ -183,6 +183,21 @@ template <class A> HWY_INLINE void Walk<A>::run_instructions(const std::uint32_t
         case static_cast<std::uint32_t>(Op::nmadd):
             put(p[4], f.nmadd(get(p[1]), get(p[2]), get(p[3])));
             break;
+        case static_cast<std::uint32_t>(Op::plus):
+            put(p[4], f.add(get(p[1]), get(p[2])));
+            break;
+        case static_cast<std::uint32_t>(Op::madd):
+            put(p[4], f.madd(get(p[1]), get(p[2]), get(p[3])));
+            break;
+        case static_cast<std::uint32_t>(Op::least):
+            put(p[4], A::number(least(size(p[1]), size(p[2]))));
+            break;
+        case static_cast<std::uint32_t>(Op::reciprocal):
+            put(p[4], A::number(reciprocal(size(p[1]))));
+            break;
+        case static_cast<std::uint32_t>(Op::derivative_absolute):
+            put(p[4], A::number(fma(size_of(p[1]), size(p[2]), size_of(p[3]))));
+            break;
         case static_cast<std::uint32_t>(Op::add_absolute):
             put(p[4], A::number(size_of(p[1]) + size_of(p[2])));
             break;
@@ -252,6 +267,12 @@ template <class A> HWY_INLINE void Walk<A>::run_steps(const std::uint32_t *p) co
             PERM_STEP(abs_value_times_value, 2, fabs(PERM_BLOCK(1)) * PERM_BLOCK(2))
             PERM_STEP(abs_value_times_value_plus_value, 3,
                       absolute_madd(PERM_BLOCK(1), PERM_BLOCK(2), PERM_BLOCK(3)))
+            PERM_STEP(value_plus_value, 2, PERM_BLOCK(1) + PERM_BLOCK(2))
+            PERM_STEP(value_times_value_plus_value, 3, fma(PERM_BLOCK(1), PERM_BLOCK(2), PERM_BLOCK(3)))
+            PERM_STEP(least_of_values, 2, least(PERM_BLOCK(1), PERM_BLOCK(2)))
+            PERM_STEP(reciprocal_of_value, 1, reciprocal(PERM_BLOCK(1)))
+            PERM_STEP(derivative_absolute_of_values, 3,
+                      fma(fabs(PERM_BLOCK(1)), PERM_BLOCK(2), fabs(PERM_BLOCK(3))))
         default:
             return;
         }

@@ -13,6 +13,26 @@ bool is_row_sum(const StraightLine &program, const Instruction &i) {
     return i.op == Op::add && i.a < program.inputs;
 }
 
+// Of each instruction the depth; of a row sum that of what first takes it.
+std::vector<std::int32_t> depths_of(const StraightLine &leaf) {
+    constexpr std::int32_t unknown = -1;
+    std::vector<std::int32_t> depths(leaf.code.size(), unknown);
+    for (std::size_t k = 0; k < leaf.code.size(); ++k) {
+        const Instruction &i = leaf.code[k];
+        if (i.op == Op::add) continue;
+        std::int32_t depth = 0;
+        for_operands(i, [&](std::int32_t v) {
+            if (v >= leaf.inputs) depth = std::max(depth, depths[at(v - leaf.inputs)] + 1);
+        });
+        depths[k] = depth;
+        for_operands(i, [&](std::int32_t v) {
+            if (v >= leaf.inputs && depths[at(v - leaf.inputs)] == unknown)
+                depths[at(v - leaf.inputs)] = depth;
+        });
+    }
+    return depths;
+}
+
 } // namespace
 
 Places places_of(const StraightLine &program) {
@@ -56,9 +76,11 @@ double roundings_of(const StraightLine &program, std::size_t which, Arithmetic a
             roundings.push_back(of(i.a) + of(i.b) + product);
             break;
         case Op::subtract:
+        case Op::plus:
             roundings.push_back(std::max(of(i.a), of(i.b)) + 1);
             break;
         case Op::nmadd:
+        case Op::madd:
             roundings.push_back(std::max(of(i.a) + of(i.b), of(i.c)) + fused);
             break;
         case Op::add_absolute:
@@ -68,7 +90,12 @@ double roundings_of(const StraightLine &program, std::size_t which, Arithmetic a
             roundings.push_back(of(i.a) + of(i.b) + 1);
             break;
         case Op::madd_absolute:
+        case Op::derivative_absolute:
             roundings.push_back(std::max(of(i.a) + of(i.b), of(i.c)) + 1);
+            break;
+        case Op::least:
+        case Op::reciprocal:
+            roundings.push_back(0);
             break;
         }
     }
@@ -96,6 +123,14 @@ std::int32_t ProgramBuilder::nmadd(std::int32_t a, std::int32_t b, std::int32_t 
     return value(Op::nmadd, std::min(a, b), std::max(a, b), c);
 }
 
+std::int32_t ProgramBuilder::plus(std::int32_t a, std::int32_t b) {
+    return value(Op::plus, std::min(a, b), std::max(a, b), 0);
+}
+
+std::int32_t ProgramBuilder::madd(std::int32_t a, std::int32_t b, std::int32_t c) {
+    return value(Op::madd, std::min(a, b), std::max(a, b), c);
+}
+
 std::int32_t ProgramBuilder::add_absolute(std::int32_t a, std::int32_t b) {
     return value(Op::add_absolute, std::min(a, b), std::max(a, b), 0);
 }
@@ -119,6 +154,15 @@ StraightLine in_order(const StraightLine &program, const std::vector<std::int32_
     }
     for (std::int32_t &v : result.outputs) v = number[at(v)];
     return result;
+}
+
+StraightLine by_depth(const StraightLine &leaf) {
+    const std::vector<std::int32_t> depths = depths_of(leaf);
+    std::vector<std::int32_t> order(leaf.code.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::int32_t x, std::int32_t y) { return depths[at(x)] < depths[at(y)]; });
+    return in_order(leaf, order, leaf.outputs);
 }
 
 StraightLine with_outputs(const StraightLine &program, std::size_t count) {

@@ -11,15 +11,20 @@
 
 namespace libperm {
 
-// Each rounds once; the last three give doubles, whatever the arithmetic.
+// Each rounds once; those from add_absolute on give doubles, whatever the arithmetic.
 enum class Op : std::uint8_t {
-    add,               // a + constant b
-    multiply,          // a * b
-    subtract,          // a - b
-    nmadd,             // c - a * b
-    add_absolute,      // |a| + |b|
-    multiply_absolute, // |a| * b
-    madd_absolute      // |a| * b + c
+    add,                // a + constant b
+    multiply,           // a * b
+    subtract,           // a - b
+    nmadd,              // c - a * b
+    plus,               // a + b
+    madd,               // a * b + c
+    add_absolute,       // |a| + |b|
+    multiply_absolute,  // |a| * b
+    madd_absolute,      // |a| * b + c
+    least,              // min(|a|, |b|), rounded down
+    reciprocal,         // of a, which is such: 16 / max(a, 2^-400), rounded up
+    derivative_absolute // |a| * b + |c|
 };
 
 struct Instruction {
@@ -30,11 +35,13 @@ struct Instruction {
 
 inline bool takes_constant(Op op) { return op == Op::add; }
 inline bool is_absolute(Op op) { return op >= Op::add_absolute; }
-inline bool takes_third(Op op) { return op == Op::nmadd || op == Op::madd_absolute; }
+inline bool takes_third(Op op) {
+    return op == Op::nmadd || op == Op::madd || op == Op::madd_absolute || op == Op::derivative_absolute;
+}
 
 template <class F> void for_operands(const Instruction &i, F f) {
     f(i.a);
-    if (!takes_constant(i.op)) f(i.b);
+    if (!takes_constant(i.op) && i.op != Op::reciprocal) f(i.b);
     if (takes_third(i.op)) f(i.c);
 }
 
@@ -48,6 +55,9 @@ struct StraightLine {
 // The program of these instructions alone, in this order, each after those that it takes from.
 StraightLine in_order(const StraightLine &program, const std::vector<std::int32_t> &order,
                       std::vector<std::int32_t> outputs);
+
+// The same instructions, those of one depth side by side.
+StraightLine by_depth(const StraightLine &program);
 
 // The program with the first so many outputs alone.
 StraightLine with_outputs(const StraightLine &program, std::size_t count);
@@ -73,12 +83,19 @@ class ProgramBuilder {
     std::int32_t subtract(std::int32_t a, std::int32_t b) { return value(Op::subtract, a, b, 0); }
     std::int32_t nmadd(std::int32_t a, std::int32_t b, std::int32_t c); // c - a * b
     std::int32_t multiply(std::int32_t a, std::int32_t b);
+    std::int32_t plus(std::int32_t a, std::int32_t b);
+    std::int32_t madd(std::int32_t a, std::int32_t b, std::int32_t c);
     std::int32_t add_absolute(std::int32_t a, std::int32_t b);       // |a| + |b|
     std::int32_t multiply_absolute(std::int32_t a, std::int32_t b) { // |a| * b
         return value(Op::multiply_absolute, a, b, 0);
     }
     std::int32_t madd_absolute(std::int32_t a, std::int32_t b, std::int32_t c) { // |a| * b + c
         return value(Op::madd_absolute, a, b, c);
+    }
+    std::int32_t least(std::int32_t a, std::int32_t b) { return value(Op::least, a, b, 0); }
+    std::int32_t reciprocal(std::int32_t a) { return value(Op::reciprocal, a, a, 0); }
+    std::int32_t derivative_absolute(std::int32_t a, std::int32_t b, std::int32_t c) {
+        return value(Op::derivative_absolute, a, b, c);
     }
 
     std::size_t size() const { return program_.code.size(); }

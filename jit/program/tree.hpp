@@ -6,6 +6,16 @@
 // c the highest column of C, R the rows that c touches and no lower column of C does; if C falls into columns
 // that share no row, f is the product over these parts. The lowest columns of a part are a straight-line
 // program, the others are looped over in Gray-code order.
+//
+// Or two subsets at once: where the rows of the lowest column c of a leaf have the same entry there, 1,
+//
+//   f({c}, x) = sum_{i in R} prod_{k in R, k != i} x_k,   x without c,
+//
+// the derivative of the product along the column in the place of its difference, with the sign of what is
+// added to the empty set; x has none of the column, where it has minus half of others. Of a product of n
+// linear forms both leave the terms that have c an odd number of times, and the sums over the other columns
+// only those that have each once. A product and its derivative take one multiplication and one fused step a
+// row, (p, d) -> (p x, d x + p), where two products of sums that differ take three operations.
 #pragma once
 
 #include "jit/program/straight_line.hpp"
@@ -37,6 +47,7 @@ struct Tree {
     std::vector<std::int32_t> row; // of each entry; ascending in a column
     std::int32_t segment_bits = 0; // columns below are summed in one segment; at most n - 1
     TreePart root;                 // columns 0 .. n - 2; root.loop <= segment_bits
+    bool derivative = false;       // two subsets at once, along derivative_columns (tree_program.hpp)
     std::vector<std::int32_t> fixed_rows; // whose lowest column is the last, n - 1: their x never changes
     std::vector<TreeConstant> constants;
 };

@@ -23,7 +23,12 @@ constexpr std::int32_t none = -1;
 class LeafWriter {
   public:
     LeafWriter(Tree &tree, std::int32_t begin, std::int32_t end)
-        : tree_(tree), begin_(begin), count_(end - begin), builder_(tree.n), columns_of_row_(at(tree.n), 0) {
+        : tree_(tree),
+          begin_(begin),
+          count_(end - begin),
+          has_derivative_(tree.derivative && rows_of(tree, begin).size() > 1),
+          builder_(tree.n),
+          columns_of_row_(at(tree.n), 0) {
         for (std::int32_t c = 0; c < count_; ++c)
             for (const std::int32_t i : rows_of(tree, begin + c)) {
                 columns_of_row_[at(i)] |= Columns{1} << c;
@@ -40,11 +45,17 @@ class LeafWriter {
 
     StraightLine write() {
         const Sums all = product_of(sums_of((Columns{2} << (count_ - 1)) - 1, 0, false));
-        return std::move(builder_).finish({all.sum, all.absolute},
-                                          static_cast<std::int32_t>(tree_.constants.size()));
+        const StraightLine program = std::move(builder_).finish(
+            {all.sum, all.absolute}, static_cast<std::int32_t>(tree_.constants.size()));
+        return has_derivative_ ? by_depth(program) : program; // one chain alone does not keep a GPU busy
     }
 
   private:
+    // A sum of terms and the sum of their absolute values.
+    struct Sums {
+        std::int32_t sum = none, absolute = none;
+    };
+
     std::int32_t constant(TreeConstant c) {
         tree_.constants.push_back(std::move(c));
         return static_cast<std::int32_t>(tree_.constants.size()) - 1;
@@ -72,20 +83,72 @@ class LeafWriter {
         return a == none ? b : b == none ? a : builder_.multiply_absolute(a, b);
     }
 
-    // Multiplies rows that share their columns below `from`.
-    std::int32_t product(std::span<const std::int32_t> rows, std::int32_t from, Columns in) {
-        if (rows.size() == 1) return row_sum(rows.front(), in);
+    // What rows that share their columns below `from` come to: `all` times each row, or each group of them.
+    template <class Product, class OfRow, class Times>
+    Product chain(std::span<const std::int32_t> rows, std::int32_t from, const OfRow &of_row,
+                  const Times &times) {
+        if (rows.size() == 1) return of_row(rows.front());
         std::vector<std::vector<std::int32_t>> by_next(at(count_) +
                                                        1); // their next column; the last: no more
         for (const std::int32_t i : rows) {
             const Columns rest = columns_of_row_[at(i)] >> from;
             by_next[at(rest == 0 ? count_ : from + std::countr_zero(rest))].push_back(i);
         }
-        std::int32_t all = none;
-        for (const std::int32_t i : by_next.back()) all = times(all, row_sum(i, in));
+        Product all;
+        for (const std::int32_t i : by_next.back()) all = times(all, of_row(i));
         for (std::int32_t c = count_ - 1; c >= from; --c)
-            if (!by_next[at(c)].empty()) all = times(all, product(by_next[at(c)], c + 1, in));
+            if (!by_next[at(c)].empty())
+                all = times(all, chain<Product>(by_next[at(c)], c + 1, of_row, times));
         return all;
+    }
+
+    struct Plain {
+        std::int32_t value = none;
+    };
+    std::int32_t product(std::span<const std::int32_t> rows, std::int32_t from, Columns in) {
+        const auto of_row = [&](std::int32_t i) { return Plain{row_sum(i, in)}; };
+        return chain<Plain>(rows, from, of_row,
+                            [this](Plain a, Plain b) { return Plain{times(a.value, b.value)}; })
+            .value;
+    }
+
+    // A product of rows and its derivative along a column of ones.
+    struct Derived {
+        std::int32_t product = none, derivative = none; // none: 1, of a row alone
+    };
+    Derived times(Derived a, Derived b) {
+        if (a.product == none) return b;
+        const std::int32_t product = builder_.multiply(a.product, b.product);
+        if (a.derivative == none && b.derivative == none)
+            return {product, builder_.plus(a.product, b.product)};
+        if (b.derivative == none) return {product, builder_.madd(a.derivative, b.product, a.product)};
+        const std::int32_t rest =
+            a.derivative == none ? b.product : builder_.multiply(a.derivative, b.product);
+        return {product, builder_.madd(a.product, b.derivative, rest)};
+    }
+
+    // Of the lowest column.
+    Sums derivative(Columns in) {
+        constexpr std::int32_t group = 16; // as Op::reciprocal has it
+        std::vector<std::int32_t> least;
+        std::int32_t in_group = group;
+        const auto of_row = [&](std::int32_t i) {
+            const std::int32_t x = row_sum(i, in);
+            if (in_group == group)
+                least.push_back(x), in_group = 1;
+            else
+                least.back() = builder_.least(least.back(), x), ++in_group;
+            return Derived{x, none};
+        };
+        const Derived all =
+            chain<Derived>(by_lowest_[0], 1, of_row, [this](Derived a, Derived b) { return times(a, b); });
+        std::int32_t reciprocals = none;
+        if (in_group == 1) least.back() = builder_.least(least.back(), least.back());
+        for (const std::int32_t v : least) {
+            const std::int32_t r = builder_.reciprocal(v);
+            reciprocals = reciprocals == none ? r : builder_.add_absolute(reciprocals, r);
+        }
+        return {all.derivative, builder_.derivative_absolute(all.product, reciprocals, all.derivative)};
     }
 
     Columns component(Columns columns) const {
@@ -97,11 +160,6 @@ class LeafWriter {
         }
         return found;
     }
-
-    // A sum of terms and the sum of their absolute values.
-    struct Sums {
-        std::int32_t sum = none, absolute = none;
-    };
 
     // The product of both.
     struct SplitSums {
@@ -130,6 +188,7 @@ class LeafWriter {
         if (const auto known = sums_.find(key); known != sums_.end()) return known->second;
         const std::int32_t c = 31 - std::countl_zero(columns);
         const Columns bit = Columns{1} << c, below = columns & ~bit;
+        if (c == 0 && has_derivative_) return sums_.emplace(key, derivative(in)).first->second;
         const auto &rows = by_lowest_[at(c)];
         struct Half {
             std::int32_t product = none;
@@ -169,6 +228,7 @@ class LeafWriter {
 
     Tree &tree_;
     const std::int32_t begin_, count_;
+    const bool has_derivative_; // along column 0
     ProgramBuilder builder_;
     std::vector<Columns> columns_of_row_, neighbours_; // neighbours of a column: it shares rows with them
     std::vector<std::vector<std::int32_t>> by_lowest_; // rows by their lowest column
@@ -200,7 +260,19 @@ std::int32_t longest_below(const TreePart &part) {
     return longest;
 }
 
+void add_derivative_columns(const Tree &tree, const TreePart &part, std::vector<std::int32_t> &columns) {
+    for (const TreePart &p : part.parts) add_derivative_columns(tree, p, columns);
+    if (part.parts.empty() && part.begin < part.loop && rows_of(tree, part.begin).size() > 1)
+        columns.push_back(part.begin);
+}
+
 } // namespace
+
+std::vector<std::int32_t> derivative_columns(const Tree &tree) {
+    std::vector<std::int32_t> columns;
+    if (tree.derivative) add_derivative_columns(tree, tree.root, columns);
+    return columns;
+}
 
 void write_programs(Tree &tree) {
     std::vector<std::int32_t> lowest(at(tree.n), tree.n); // column of each row

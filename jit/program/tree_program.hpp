@@ -13,7 +13,14 @@ namespace libperm {
 // dictionary, so that equal beginnings are equal values. A leaf has two outputs, the sum of its terms and the
 // sum of their absolute values:
 //   f = sum over S of (-1)^|S| prod_i x_i(S),    g = sum over S of prod_i |x_i(S)|.
+//
+// A derivative's terms are the products of all rows but one. Its g is at least the sum of their absolute
+// values: |d| + |p| sum_i 1 / |x_i|, with 1 / |x_i| at most that of the least in a group of sixteen rows.
+// Where a row sum is 0, p is 0, and there is one term at most, d.
 void write_programs(Tree &tree);
+
+// The lowest column of each leaf that touches two rows or more; no row has entries in two of them.
+std::vector<std::int32_t> derivative_columns(const Tree &tree);
 
 // Values that the kernel takes: row sums, entries, constants.
 std::int64_t value_count(const Tree &tree);

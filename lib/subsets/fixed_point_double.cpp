@@ -1,5 +1,6 @@
 #include "lib/subsets/fixed_point_double.hpp"
 
+#include "jit/program/tree_program.hpp"
 #include "lib/number/bits.hpp"
 #include "lib/number/infinity.hpp"
 #include "lib/number/scaled_rows.hpp"
@@ -70,8 +71,39 @@ FixedPointDouble::FixedPointDouble(const SubsetPlan &plan, const Block &block) :
     for (const double share : share_of_column) by_columns += share;
     moved_ = std::min(by_rows, by_columns) * (1 + 0x1p-40);
 
+    scale_ones(plan, p, value);
     numbers_ = kernel_values(number::Real<double>(), plan, p, value,
                              [](double a, double sign) { return sign * 0.5 * a; });
+}
+
+// Brings the ones of a column, which the grid left as they are, to one number 2^-s by powers of two for their
+// rows; the kernel takes them for ones, 2^s times as large. The derivative of a row is below the row's sum of
+// absolute values, where |x| is below half of it.
+void FixedPointDouble::scale_ones(const SubsetPlan &plan, const Pattern &pattern,
+                                  std::vector<double> &value) {
+    const Pattern columns = transpose(pattern).pattern;
+    for (const std::int32_t c : derivative_columns(plan.kernel.tree)) {
+        const std::int32_t j = plan.order.cols[at(c)];
+        const auto one_of = [&](std::int32_t i) -> double & {
+            const auto row = pattern.row(i);
+            return value[at(pattern.row_begin(i) +
+                            (std::lower_bound(row.begin(), row.end(), j) - row.begin()))];
+        };
+        int least = 0; // exponent
+        for (const std::int32_t i : columns.row(j)) least = std::min(least, std::ilogb(one_of(i)));
+        for (const std::int32_t i : columns.row(j)) {
+            const int down = std::ilogb(one_of(i)) - least;
+            for (auto k = at(pattern.row_begin(i)); k < at(pattern.row_begin(i + 1)); ++k)
+                value[k] = std::ldexp(value[k], -down);
+            one_of(i) = 1;
+            exp2_ += down;
+            unit_ -= down;
+            ++sum_bits_;
+        }
+        exp2_ += least;
+        sign_ = -sign_;
+        has_ones_ = true;
+    }
 }
 
 RoundingWay way_of(const SubsetKernel &kernel) {
@@ -93,17 +125,20 @@ RoundingWay way_of(const SubsetKernel &kernel) {
     return {terms, product_roundings(a) * kernel.n + added, compensated}; // the product may begin with 1
 }
 
+bool FixedPointDouble::may_be_exact(const RoundingWay &way) const {
+    return moved_ == 0 &&
+           std::ldexp(way.terms, static_cast<int>(std::min<std::int64_t>(sum_bits_, 200))) <= 0x1p53 &&
+           n_ - 1 + static_cast<double>(sum_bits_) <= 100 && unit_ > -1000;
+}
+
 EngineResult FixedPointDouble::close(const SubsetSum &total, const Block &block,
                                      const RoundingWay &way) const {
     EngineResult result;
-    const double factor = n_ % 2 ? 2 : -2;
+    const double factor = n_ % 2 ? 2 * sign_ : -2 * sign_;
     const double value = factor * (total.sum + total.error);
     const double log2_subsets = n_ - 1;
     result.counts.subsets = std::exp2(log2_subsets);
-    // Products of whole numbers that fit a double, sums of a block's that do, and of all that fit two.
-    if (moved_ == 0 &&
-        std::ldexp(way.terms, static_cast<int>(std::min<std::int64_t>(sum_bits_, 200))) <= 0x1p53 &&
-        log2_subsets + static_cast<double>(sum_bits_) <= 100 && unit_ > -1000 && total.error == 0) {
+    if (may_be_exact(way) && total.error == 0) {
         result.value = ball_from(block, value, 0, exp2_);
         return result;
     }
@@ -114,7 +149,9 @@ EngineResult FixedPointDouble::close(const SubsetSum &total, const Block &block,
     const double relative =
         (gamma_bound(way.roundings + 4) + way.compensated + std::exp2(log2_subsets - 124) * accurate_gain) *
         total.absolute * (1 + 0x1p-20 + std::exp2(log2_subsets - 74));
-    const double underflow = std::exp2(log2_subsets) * (n_ + way.roundings) * 0x1p-1073;
+    // What is lost of a product counts as often as a reciprocal says.
+    const double underflow =
+        std::exp2(log2_subsets) * (n_ + way.roundings) * (has_ones_ ? 0x1p-1020 : 0x1p-1073);
     double error = 2 * (relative + underflow) + 0x1p-52 * std::fabs(value);
     if (moved_ > 0) {
         // Row i within a share s_i of itself: |perm(A) - perm(A')| <= (prod_i (1 + s_i) - 1) perm(|A'|).

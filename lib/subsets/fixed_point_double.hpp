@@ -25,7 +25,8 @@ RoundingWay way_of(const SubsetKernel &kernel);
 
 class FixedPointDouble {
   public:
-    // `block` is A or A^T as the plan has it.
+    // `block` is A or A^T as the plan has it; with ones in the columns along which that takes two subsets at
+    // once (lib/subsets/ones.hpp).
     FixedPointDouble(const SubsetPlan &plan, const Block &block);
 
     // x at the empty set, then the entries in the kernel's order, then the tree's constants.
@@ -36,11 +37,18 @@ class FixedPointDouble {
     // Whether the grid leaves room for a bound as small as this; of signed entries that is not known yet.
     bool may_reach(double tolerance) const { return moved_ < tolerance; }
 
+    // Whether products of whole numbers fit a double, sums of a block's do, and all that fit two.
+    bool may_be_exact(const RoundingWay &way) const;
+
     // The permanent and its bound from the sum over all subsets.
     EngineResult close(const SubsetSum &total, const Block &block, const RoundingWay &way) const;
 
   private:
+    void scale_ones(const SubsetPlan &plan, const Pattern &pattern, std::vector<double> &value);
+
     std::int32_t n_;
+    double sign_ = 1; // of the sum, by the columns of ones
+    bool has_ones_ = false;
     std::vector<double> numbers_;
     std::int64_t exp2_ = 0;     // the permanent is that of numbers() times 2^exp2_
     double moved_ = 0;          // entries by at most a share s_i of row i: the sum of these

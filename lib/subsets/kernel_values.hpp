@@ -2,6 +2,7 @@
 #pragma once
 
 #include "jit/kernel/row_sums.hpp"
+#include "jit/program/tree_program.hpp"
 #include "lib/subsets/plan.hpp"
 #include "preprocess/pattern.hpp"
 
@@ -40,6 +41,8 @@ std::vector<double> kernel_values(const A &f, const SubsetPlan &plan, const Patt
     std::vector<std::int32_t> column_place(at(n));
     for (std::int32_t r = 0; r < n; ++r) column_place[at(plan.order.cols[at(r)])] = r;
 
+    std::vector<bool> is_derivative(at(n)); // half of these is in no x
+    for (const std::int32_t c : derivative_columns(kernel.tree)) is_derivative[at(c)] = true;
     std::vector<Row> numbers(at(value_count(kernel)), typename A::Row{});
     std::vector<std::int64_t> next(kernel.column_ptr); // by column; rows ascend
     for (std::int32_t r = 0; r < n; ++r) {
@@ -48,7 +51,7 @@ std::vector<double> kernel_values(const A &f, const SubsetPlan &plan, const Patt
         std::size_t k = at(pattern.row_begin(i));
         for (const std::int32_t j : pattern.row(i)) {
             const std::int32_t c = column_place[at(j)];
-            x = f.add(x, half(entry[k], c == n - 1 ? 1.0 : -1.0));
+            if (!is_derivative[at(c)]) x = f.add(x, half(entry[k], c == n - 1 ? 1.0 : -1.0));
             const auto to = next.empty() ? std::int64_t{c} * n + r : next[at(c)]++;
             numbers[at(n + to)] = entry[k++];
         }

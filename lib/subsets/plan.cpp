@@ -4,6 +4,7 @@
 #include "jit/program/tree_program.hpp"
 #include "jit/text/text.hpp"
 #include "lib/input/options.hpp"
+#include "lib/subsets/ones.hpp"
 #include "preprocess/partitioning.hpp"
 
 #include <algorithm>
@@ -193,6 +194,7 @@ SubsetPlan with_arithmetic(SubsetPlan plan, Arithmetic arithmetic, Summation sum
     if (kernel.engine == SubsetEngine::purereg || kernel.engine == SubsetEngine::hybrid)
         kernel.unrolled = unrolled_bits(plan.flops_per_subset, kernel.unrolled);
     if (kernel.engine != SubsetEngine::tree) return plan;
+    if (kernel.tree.derivative && arithmetic != Arithmetic::pair) plan = without_derivative(std::move(plan));
     fit_leaves(plan);
     if (rows_in_shared(kernel)) kernel.threads = threads_of_rows(kernel);
     if (arithmetic == Arithmetic::modular) drop_absolute(kernel.tree.root);

@@ -2,6 +2,7 @@
 
 #include "lib/run/proposals.hpp"
 #include "lib/subsets/cost.hpp"
+#include "lib/subsets/ones.hpp"
 #include "lib/subsets/refined_segments.hpp"
 #include "lib/subsets/tree_plan.hpp"
 
@@ -50,6 +51,13 @@ Cost whole_cost(Cost cost, const SubsetPlan &plan, const Proposals &task, bool o
     cost.serial_seconds =
         cost.compile_seconds + more * run * refining_slowdown(plan, task.values.nonnegative);
     return cost;
+}
+
+// Where two subsets at once are likely to do: signs and long mantissas are not divided by each other.
+SubsetPlan by_twos(const Proposals &task, SubsetPlan plan) {
+    const bool may = task.values.numbers.arithmetic() == Arithmetic::real &&
+                     (task.values.nonnegative || !task.values.may_be_long);
+    return may ? with_derivative(std::move(plan)) : plan;
 }
 
 void add_on_gpu(Proposals &task, Engine self, SubsetPlan plan_of_doubles) {
@@ -146,7 +154,7 @@ void propose_tree(Proposals &task, Engine self) {
         c.expected_runs = expected_runs(task, *in_plan);
         task.add(std::move(c), subsets_slowdown(false, task.values.numbers, task.bits));
     }
-    if (task.may_use_gpu()) add_on_gpu(task, self, std::move(plan));
+    if (task.may_use_gpu()) add_on_gpu(task, self, by_twos(task, std::move(plan)));
 }
 
 } // namespace libperm

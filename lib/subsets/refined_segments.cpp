@@ -1,5 +1,7 @@
 #include "lib/subsets/refined_segments.hpp"
 
+#include "jit/program/tree_program.hpp"
+#include "lib/number/infinity.hpp"
 #include "lib/subsets/fixed_point_double.hpp"
 #include "preprocess/index.hpp"
 #include "preprocess/permanent_estimate.hpp"
@@ -16,7 +18,35 @@ namespace {
 class ColumnsOfMatrix {
   public:
     ColumnsOfMatrix(const SubsetKernel &kernel, const std::vector<double> &numbers)
-        : columns_(columns_of(kernel)), numbers_(numbers), n_(kernel.n) {}
+        : columns_(columns_of(kernel)),
+          numbers_(numbers),
+          n_(kernel.n),
+          derivatives_(derivative_columns(kernel.tree)),
+          is_derivative_(at(kernel.n)) {
+        for (const std::int32_t c : derivatives_) is_derivative_[at(c)] = true;
+    }
+
+    // What the kernel adds up for this set: a term's absolute value; where it differentiates, that of both
+    // subsets at once as it bounds them, about (jit/program/tree_program.hpp), of which each has half.
+    double absolute_term(const std::vector<double> &x) const {
+        double term = 1;
+        for (const double factor : x) term *= factor;
+        term = std::fabs(term);
+        for (const std::int32_t c : derivatives_) {
+            constexpr std::int64_t group = 16;
+            double sum = 0, least = infinity;
+            const std::int64_t begin = columns_.column_ptr[at(c)], end = columns_.column_ptr[at(c) + 1];
+            for (auto e = begin; e < end; ++e) {
+                least = std::min(least, std::fabs(x[at(columns_.row[at(e)])]));
+                if ((e + 1 - begin) % group != 0 && e + 1 < end) continue;
+                sum += group / least;
+                least = infinity;
+            }
+            term *= sum / 2;
+        }
+        return term;
+    }
+    bool is_summed(std::int32_t column) const { return !is_derivative_[at(column)]; }
 
     std::vector<double> empty_set() const { return {numbers_.begin(), numbers_.begin() + n_}; }
 
@@ -39,6 +69,8 @@ class ColumnsOfMatrix {
     const KernelColumns columns_;
     const std::vector<double> &numbers_;
     const std::int32_t n_;
+    const std::vector<std::int32_t> derivatives_;
+    std::vector<bool> is_derivative_;
 };
 
 // Steele, Lea and Flood's SplitMix64: the k-th of its numbers.
@@ -57,16 +89,14 @@ double sampled(const ColumnsOfMatrix &a, const SubsetKernel &kernel, std::uint64
     std::uint64_t set = (segment ^ segment >> 1) << bits | (scatter & ((std::uint64_t{1} << bits) - 1));
     std::vector<double> x = a.empty_set();
     for (std::int32_t j = 0; j + 1 < kernel.n; ++j)
-        if (set >> j & 1) a.change(x, j, true);
+        if ((set >> j & 1) && a.is_summed(j)) a.change(x, j, true);
     double sum = 0;
     for (std::uint64_t m = 0;;) {
-        double term = 1;
-        for (const double factor : x) term *= factor;
-        sum += std::fabs(term);
+        sum += a.absolute_term(x);
         if (++m >> walked != 0) return std::ldexp(sum, bits - walked);
         const int j = std::countr_zero(m), column = j < low ? j : bits - walked + j;
         set ^= std::uint64_t{1} << column;
-        a.change(x, column, (set >> column & 1) != 0);
+        if (a.is_summed(column)) a.change(x, column, (set >> column & 1) != 0);
     }
 }
 

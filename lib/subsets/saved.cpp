@@ -21,7 +21,7 @@ struct SavedPart { // of a tree; `parts` that follow lie in it
 };
 
 struct SavedTree {
-    bool transposed = false;
+    bool transposed = false, derivative = false;
     std::vector<std::int32_t> columns;
     std::vector<SavedPart> parts; // the root first
     std::int32_t segment_bits = 0;
@@ -32,7 +32,7 @@ template <class Archive> void serialize(Archive &ar, SavedPart &part) {
     ar(part.begin, part.loop, part.end, part.parts);
 }
 template <class Archive> void serialize(Archive &ar, SavedTree &tree) {
-    flags(ar, tree.transposed);
+    flags(ar, tree.transposed, tree.derivative);
     ar(tree.columns, tree.parts, tree.segment_bits);
     amounts(ar, tree.flops_per_subset);
 }
@@ -43,7 +43,8 @@ void flatten(const TreePart &part, std::vector<SavedPart> &parts) {
 }
 
 SavedTree saved_tree(const SubsetPlan &plan) {
-    SavedTree tree{plan.transposed, plan.order.cols, {}, plan.kernel.segment_bits, plan.flops_per_subset};
+    SavedTree tree{plan.transposed,          plan.kernel.tree.derivative, plan.order.cols, {},
+                   plan.kernel.segment_bits, plan.flops_per_subset};
     flatten(plan.kernel.tree.root, tree.parts);
     return tree;
 }
@@ -103,6 +104,7 @@ SubsetPlan restored_tree(const SavedTree &saved, const Pattern &a, const Pattern
     SubsetPlan plan =
         outline_tree(a, a_t, {saved.transposed, saved.columns, root, saved.flops_per_subset * subsets});
     plan.kernel.segment_bits = plan.kernel.tree.segment_bits = saved.segment_bits;
+    plan.kernel.tree.derivative = saved.derivative;
     write_programs(plan.kernel.tree);
     return plan;
 }

@@ -4,12 +4,16 @@
 #include "lib/subsets/fixed_point_double.hpp"
 #include "lib/subsets/fixed_point_wide.hpp"
 #include "lib/subsets/kernel_on_device.hpp"
+#include "lib/subsets/ones.hpp"
 #include "lib/subsets/residue_values.hpp"
 #include "lib/subsets/tree_on_cpu.hpp"
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <limits>
+#include <optional>
+#include <utility>
 
 namespace libperm {
 namespace {
@@ -37,13 +41,40 @@ std::vector<SubsetSum> sums_of(const SubsetPlan &plan, const std::vector<SubsetM
     return sums;
 }
 
+using SumOfNumbers = std::function<SubsetSum(const SubsetPlan &, SubsetMatrix)>;
+
+EngineResult sum_of_block(const SubsetPlan &plan, const Block &block, const SumOfNumbers &sum) {
+    const FixedPointDouble values(plan, block);
+    const RefinedSegments refined =
+        values.may_reach(plan.tolerance) ? choose_refined(plan, values.numbers()) : RefinedSegments();
+    return values.close(sum(plan, {values.numbers(), refined}), block, way_of(plan.kernel));
+}
+
+// Whether rows may be divided: not where one subset at a time is exact and quotients are not, nor where
+// entries far below their rows' sums would lose on the grid what the tolerance asks for.
+bool may_divide(const DividedBlock &divided, const SubsetPlan &other, const Block &block) {
+    const FixedPointDouble quotients(divided.plan, divided.block), entries(other, block);
+    const bool is_exact = divided.is_exact && quotients.may_be_exact(way_of(divided.plan.kernel));
+    const bool lose_much = quotients.moved() > other.tolerance / 8 && quotients.moved() > 2 * entries.moved();
+    return !lose_much && (is_exact || !entries.may_be_exact(way_of(other.kernel)));
+}
+
+EngineResult sum_by_twos(const SubsetPlan &plan, const Block &block, const SumOfNumbers &sum) {
+    const SubsetPlan other = without_derivative(plan);
+    const std::optional<DividedBlock> divided = divided_by_ones(plan, block);
+    if (!divided || !may_divide(*divided, other, block)) return sum_of_block(other, block, sum);
+    EngineResult result = sum_of_block(divided->plan, divided->block, sum);
+    result.value = std::get<Ball>(result.value) * ball_of(divided->factor);
+    return result;
+}
+
 } // namespace
 
 EngineResult run_subset_sum(const SubsetPlan &plan, const EngineInput &input, const SubsetDevices &devices,
                             RunControl &control) {
     std::int64_t bytes = 0;
-    const auto sum_over_subsets = [&](const std::vector<double> &numbers, const RefinedSegments &refined) {
-        return sums_of(plan, {{numbers, refined}}, devices, control, bytes).front();
+    const auto sum_over_subsets = [&](const SubsetPlan &p, SubsetMatrix matrix) {
+        return sums_of(p, {std::move(matrix)}, devices, control, bytes).front();
     };
     EngineResult result;
     if (const Residues *residues = input.residues()) {
@@ -57,13 +88,10 @@ EngineResult run_subset_sum(const SubsetPlan &plan, const EngineInput &input, co
         result.value = std::move(permanents);
         result.counts.subsets = plan.subsets;
     } else if (const Block *block = input.block()) {
-        const FixedPointDouble values(plan, *block);
-        const RefinedSegments refined =
-            values.may_reach(plan.tolerance) ? choose_refined(plan, values.numbers()) : RefinedSegments();
-        result = values.close(sum_over_subsets(values.numbers(), refined), *block, way_of(plan.kernel));
+        result = (plan.kernel.tree.derivative ? sum_by_twos : sum_of_block)(plan, *block, sum_over_subsets);
     } else {
         const FixedPointWide values(plan, *input.exact());
-        result = values.close(sum_over_subsets(values.numbers(), {}), plan.kernel);
+        result = values.close(sum_over_subsets(plan, {values.numbers(), {}}), plan.kernel);
     }
     result.counts.operations = result.counts.subsets * plan.flops_per_subset;
     result.counts.peak_bytes = bytes;

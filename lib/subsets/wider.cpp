@@ -2,6 +2,7 @@
 
 #include "lib/subsets/fixed_point_double.hpp"
 #include "lib/subsets/fixed_point_wide.hpp"
+#include "lib/subsets/ones.hpp"
 #include "lib/subsets/refined_segments.hpp"
 #include "preprocess/permanent_bound.hpp"
 
@@ -43,8 +44,10 @@ bool is_exact(const Block &block) {
 
 std::vector<Wider> tree_in_wider(const Candidate &c, const EngineInput &lines) {
     std::vector<Wider> all;
-    const auto *plan = plan_as<SubsetPlan>(c);
-    if (!plan) return all;
+    const auto *given = plan_as<SubsetPlan>(c);
+    if (!given) return all;
+    const SubsetPlan one_at_a_time = given->kernel.tree.derivative ? without_derivative(*given) : *given;
+    const SubsetPlan *const plan = &one_at_a_time;
     const auto add = [&](Arithmetic arithmetic, bool may_meet = true) {
         const auto wider = std::make_shared<const SubsetPlan>(with_arithmetic(*plan, arithmetic));
         if (c.on_gpu && !subsets_why_not(*wider).empty()) return;

@@ -63,6 +63,21 @@ std::vector<std::uint64_t> evaluate(const StraightLine &program) {
         case Op::madd_absolute:
             v.push_back(magnitude(of(i.a)) * of(i.b) + of(i.c));
             break;
+        case Op::plus:
+            v.push_back(of(i.a) + of(i.b));
+            break;
+        case Op::madd:
+            v.push_back(of(i.a) * of(i.b) + of(i.c));
+            break;
+        case Op::least:
+            v.push_back(std::min(magnitude(of(i.a)), magnitude(of(i.b))));
+            break;
+        case Op::reciprocal:
+            v.push_back(~of(i.a));
+            break;
+        case Op::derivative_absolute:
+            v.push_back(magnitude(of(i.a)) * of(i.b) + magnitude(of(i.c)));
+            break;
         }
     }
     return v;
@@ -93,7 +108,7 @@ Built random_builder(Random &random) {
         const std::int32_t ia = built.values[a], ib = built.values[b], ic = built.values[c];
         const auto constant = static_cast<std::int32_t>(random.integer(0, constants - 1));
         const std::uint64_t of_constant = 0xd1b54a32d192ed03 * (at(constant) + 1);
-        switch (random.integer(0, 7)) {
+        switch (random.integer(0, 12)) {
         case 0:
             built.values.push_back(built.builder.add(ia, constant));
             built.should.push_back(va + of_constant);
@@ -113,6 +128,26 @@ Built random_builder(Random &random) {
         case 4:
             built.values.push_back(built.builder.multiply_absolute(ia, ib));
             built.should.push_back(magnitude(va) * vb);
+            break;
+        case 6:
+            built.values.push_back(built.builder.plus(ia, ib));
+            built.should.push_back(va + vb);
+            break;
+        case 7:
+            built.values.push_back(built.builder.madd(ia, ib, ic));
+            built.should.push_back(va * vb + vc);
+            break;
+        case 8:
+            built.values.push_back(built.builder.least(ia, ib));
+            built.should.push_back(std::min(magnitude(va), magnitude(vb)));
+            break;
+        case 9:
+            built.values.push_back(built.builder.reciprocal(ia));
+            built.should.push_back(~va);
+            break;
+        case 10:
+            built.values.push_back(built.builder.derivative_absolute(ia, ib, ic));
+            built.should.push_back(magnitude(va) * vb + magnitude(vc));
             break;
         case 5:
             built.values.push_back(built.builder.madd_absolute(ia, ib, ic));

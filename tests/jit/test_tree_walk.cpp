@@ -58,6 +58,10 @@ class Reference {
             x_[at(tree_.row[at(e)])] += sign * numbers_[at(tree_.n + e)];
     }
 
+    static double high_word(double x) {
+        return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) & 0x7fffffff00000000);
+    }
+
     Value leaf(const StraightLine &program) const {
         std::vector<double> v = x_;
         for (const Instruction &i : program.code) {
@@ -84,6 +88,23 @@ class Reference {
                 break;
             case Op::madd_absolute:
                 v.push_back(std::fma(std::fabs(of(i.a)), of(i.b), of(i.c)));
+                break;
+            case Op::plus:
+                v.push_back(of(i.a) + of(i.b));
+                break;
+            case Op::madd:
+                v.push_back(std::fma(of(i.a), of(i.b), of(i.c)));
+                break;
+            case Op::least:
+                v.push_back(std::min(high_word(of(i.a)), high_word(of(i.b))));
+                break;
+            case Op::reciprocal: {
+                const auto bits = std::bit_cast<std::uint64_t>(std::max(of(i.a), 0x1p-400));
+                v.push_back(std::bit_cast<double>(std::uint64_t{0x8020000000000000} - bits));
+                break;
+            }
+            case Op::derivative_absolute:
+                v.push_back(std::fma(std::fabs(of(i.a)), of(i.b), std::fabs(of(i.c))));
                 break;
             }
         }
@@ -162,7 +183,7 @@ StraightLine random_program(std::int32_t n, std::int32_t constants, Random &rand
         return which < 0.35 ? values.back() : which < 0.6 ? one_of(sums) : one_of(values);
     };
     const auto constant = [&] { return static_cast<std::int32_t>(random.integer(0, constants - 1)); };
-    for (std::int64_t size = random.integer(0, 100); size > 0; --size) switch (random.integer(0, 9)) {
+    for (std::int64_t size = random.integer(0, 100); size > 0; --size) switch (random.integer(0, 11)) {
         case 0:
         case 1: // several sums, so that what came before them is the latest still
             for (std::int64_t k = random.integer(1, 4); k > 0; --k)
@@ -186,6 +207,17 @@ StraightLine random_program(std::int32_t n, std::int32_t constants, Random &rand
         case 7:
             values.push_back(builder.madd_absolute(value(), value(), value()));
             break;
+        case 9:
+            values.push_back(builder.plus(value(), value()));
+            values.push_back(builder.madd(value(), value(), value()));
+            break;
+        case 10: {
+            const std::int32_t least = builder.least(value(), value());
+            const std::int32_t reciprocals =
+                builder.add_absolute(builder.reciprocal(least), builder.reciprocal(least));
+            values.push_back(builder.derivative_absolute(value(), reciprocals, value()));
+            break;
+        }
         case 8: // a chain
             for (std::int64_t k = random.integer(1, 9); k > 0; --k)
                 values.push_back(builder.multiply(values.back(), one_of(sums)));

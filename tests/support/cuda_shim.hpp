@@ -69,6 +69,24 @@ inline double __longlong_as_double(long long bits) {
     return x;
 }
 
+inline int __double2hiint(double x) { return static_cast<int>(__double_as_longlong(x) >> 32); }
+inline double __hiloint2double(int hi, int lo) {
+    return __longlong_as_double(static_cast<long long>(static_cast<unsigned long long>(hi) << 32) |
+                                static_cast<unsigned>(lo));
+}
+inline float __int_as_float(int bits) {
+    float x;
+    __builtin_memcpy(&x, &bits, 4);
+    return x;
+}
+inline int __float_as_int(float x) {
+    int bits;
+    __builtin_memcpy(&bits, &x, 4);
+    return bits;
+}
+extern "C" float fabsf(float);
+extern "C" float fminf(float, float);
+
 namespace shim {
 
 struct Index {

@@ -19,6 +19,7 @@ SegmentWatch::SegmentWatch(HostQueue &queue, std::uint64_t shuffle) : queue_(que
             refines(launch.argument<DeviceAddress>(3), launch.blocks, launch.argument<std::uint64_t>(4));
         if (launch.entry == refined_entry) {
             const auto chunks = launch.argument<SubsetLaunch>(1);
+            if (chunks.chosen == 0) return begins(launch); // all of them
             CHECK(chunks.length == 1);
             refines(chunks.chosen + chunks.first * sizeof(std::uint64_t), chunks.end - chunks.first,
                     chunks.base);
