@@ -187,7 +187,7 @@ typedef struct perm_opts {
     const char *chunks;         /* of the GPU's walk along the Gray code: "ceg" (NULL), a power of two, so that
                                  * the threads of a warp never part; "equal", to see what that is worth: its
                                  * result has not the same bits on every GPU */
-    const char *cache_dir;      /* folder of compiled kernels. NULL: $PERM_CACHE_DIR, else
+    const char *cache_dir;      /* folder of compiled kernels and found orders. NULL: $PERM_CACHE_DIR, else
                                  * $XDG_CACHE_HOME/libperm, else ~/.cache/libperm; "": none */
     int64_t cache_limit_bytes;  /* of that folder; beyond it the least recently used go. 0 = 256 MiB */
     const char *checkpoint;     /* a file that the finished parts of a computation are kept in, and that it goes on
@@ -936,8 +936,8 @@ PERM_API perm_status perm_info(perm_format format, char *buffer, size_t capacity
 
 /* ---------------------------------------------------------------- compiled kernels on disk */
 
-/* What lies in a folder of compiled kernels: the folder and, of each kernel, the last used first, its file, its
- * bytes, when it was last used (as JSON in seconds since 1970), and of which engine, order n and target it is.
+/* What lies in a folder of compiled kernels: the folder and, of each kernel and each order that was searched for, the last
+ * used first, its file, its bytes, when it was last used (in JSON seconds since 1970), engine, n, and target or what of.
  * cache_dir: NULL for the default of perm_opts.cache_dir. A folder that is missing has no kernels, and so has one
  * that is never used, being another user's or writable by others: the text says so. Files that are no kernels,
  * or damaged, are not listed. buffer, capacity and needed as in perm_plan_explain; other processes may change
@@ -945,7 +945,7 @@ PERM_API perm_status perm_info(perm_format format, char *buffer, size_t capacity
 PERM_API perm_status perm_cache_describe(const char *cache_dir, perm_format format, char *buffer,
                                          size_t capacity, size_t *needed);
 
-/* Removes the compiled kernels from a folder, damaged and half written ones too; other files stay, and so does
+/* Removes compiled kernels and orders from a folder, damaged and half written ones too; other files stay, and so does
  * the folder. *removed (may be NULL): how many files went, 0 on failure. Safe while others compute: they compile
  * again. cache_dir as above; a folder that is missing is empty.
  * Errors: PERM_BAD_OPTION when the folder is there and cannot be read. */

@@ -392,7 +392,8 @@ void add_source_options(CLI::App &command, Options &options) {
 void add_cache_option(CLI::App &command, Options &options) {
     command
         .add_option("--cache", options.cache,
-                    "folder of compiled kernels; if not given, $PERM_CACHE_DIR, $XDG_CACHE_HOME/libperm or "
+                    "folder of compiled kernels and found orders; if not given, $PERM_CACHE_DIR, "
+                    "$XDG_CACHE_HOME/libperm or "
                     "~/.cache/libperm; '' for none")
         ->type_name("DIR");
 }

@@ -15,7 +15,8 @@
 namespace libperm {
 namespace {
 
-constexpr std::string_view magic = "PERMCUBN", suffix = ".cubin", temporary_suffix = ".tmp";
+constexpr std::string_view magic = "PERMCUBN", temporary_suffix = ".tmp";
+constexpr std::string_view suffixes[] = {".cubin", ".order"};
 constexpr std::uint64_t version = 1;
 constexpr std::size_t header_bytes = least_cache_file_bytes, checksum_at = 24, hash_digits = 32;
 
@@ -55,7 +56,11 @@ std::string host_name() {
 
 } // namespace
 
-std::string cache_file_name(std::string_view key) { return digest_of_bytes(key) + std::string(suffix); }
+std::string cache_file_name(std::string_view key) {
+    return digest_of_bytes(key) + std::string(suffixes[key.starts_with(order_key) ? 1 : 0]);
+}
+
+bool is_order_file(std::string_view name) { return name.ends_with(suffixes[1]); }
 
 std::string cache_temporary_name(std::string_view file) {
     static std::atomic<unsigned> counter = 0;
@@ -68,9 +73,12 @@ CacheName read_cache_name(std::string_view name) {
     if (hash.size() < hash_digits || hash.find_first_not_of(hexadecimal_digits) != std::string_view::npos)
         return CacheName::other;
     const std::string_view rest = name.substr(hash_digits);
-    if (rest == suffix) return CacheName::kernel;
-    const bool temporary = rest.starts_with(".cubin.") && rest.ends_with(temporary_suffix);
-    return temporary ? CacheName::temporary : CacheName::other;
+    for (const std::string_view suffix : suffixes) {
+        if (rest == suffix) return CacheName::kept;
+        if (rest.starts_with(std::string(suffix) + '.') && rest.ends_with(temporary_suffix))
+            return CacheName::temporary;
+    }
+    return CacheName::other;
 }
 
 std::string encode_cache_file(std::string_view key, std::string_view payload) {

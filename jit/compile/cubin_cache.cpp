@@ -77,24 +77,31 @@ bool used_earlier(const OwnFile &a, const OwnFile &b) {
     return std::tie(a.used.tv_sec, a.used.tv_nsec, a.name) < std::tie(b.used.tv_sec, b.used.tv_nsec, b.name);
 }
 
+// They are small and may be many: of them the last used alone stay, so that a folder is listed in no time.
+constexpr std::ptrdiff_t most_orders = 2048;
+
 // Other processes may do the same at the same time: a file that is gone already is no matter.
 void prune(const Descriptor &folder, std::int64_t limit_bytes, const std::string &just_stored) {
-    std::vector<OwnFile> kernels;
+    std::vector<OwnFile> files;
     std::int64_t bytes = 0;
     for (OwnFile &file : own_files(folder)) {
         if (!file.temporary) {
             bytes += file.bytes;
-            kernels.push_back(std::move(file));
+            files.push_back(std::move(file));
         } else if (older_than(file.used, abandoned_after_seconds)) {
             remove_own(folder, file.name);
         }
     }
-    std::sort(kernels.begin(), kernels.end(), used_earlier);
-    for (const OwnFile &file : kernels) {
-        if (bytes <= limit_bytes) return;
-        if (file.name == just_stored) continue;
+    std::sort(files.begin(), files.end(), used_earlier);
+    std::ptrdiff_t orders = std::count_if(files.begin(), files.end(),
+                                          [](const OwnFile &file) { return is_order_file(file.name); });
+    for (const OwnFile &file : files) {
+        const bool is_order = is_order_file(file.name);
+        if (bytes <= limit_bytes && orders <= most_orders) return;
+        if (file.name == just_stored || (bytes <= limit_bytes && !is_order)) continue;
         remove_own(folder, file.name);
         bytes -= file.bytes;
+        orders -= is_order;
     }
 }
 

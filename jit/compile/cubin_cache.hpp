@@ -1,5 +1,5 @@
-// Compiled kernels on disk, each in a file that says what it is. Readers take no lock; a file that is not
-// what it should be is replaced, and never makes a call fail.
+// Compiled kernels and orders that searches have found, on disk, each in a file that says what it is. Readers
+// take no lock; a file that is not what it should be is replaced, and never makes a call fail.
 #pragma once
 
 #include "jit/compile/cache_settings.hpp"

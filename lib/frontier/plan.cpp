@@ -5,6 +5,7 @@
 #include "lib/frontier/branch_plan.hpp"
 #include "lib/frontier/cost.hpp"
 #include "lib/frontier/frontier.hpp"
+#include "lib/frontier/kept_orders.hpp"
 #include "lib/frontier/on_device.hpp"
 #include "lib/run/escalation.hpp"
 #include "lib/run/proposals.hpp"
@@ -147,7 +148,7 @@ class Proposal {
         task_.expect_on_cpu(branches_ * slowdown_of(task_, false).time);
         if (!task_.asks_for_gpu()) return;
         search.budget.effort *= 0.1;
-        const FrontierOrder order = find_frontier_order(sides, search);
+        const FrontierOrder order = found_order(sides, search);
         if (order.feasible) task_.expect_on_cpu(order.seconds * slowdown_of(task_, false).time);
     }
 
@@ -175,7 +176,13 @@ class Proposal {
         }
         search.dense.most_states = task_.machine.memory_limit(by_gpu) / // two tables take turns
                                    (2.0 * static_cast<double>(number_bytes(nonnegative)));
-        return find_frontier_order(sides, search);
+        return found_order(sides, search);
+    }
+
+    FrontierOrder found_order(const std::array<FrontierSide, 2> &sides, const FrontierOrderOptions &search) {
+        constexpr double worth_keeping = 5e-3; // seconds of search
+        if (search.budget.of(search.other_seconds) < worth_keeping) return find_frontier_order(sides, search);
+        return kept_frontier_order(task_, sides, search);
     }
 
     void add_infeasible(const FrontierOrder &order) {

@@ -2,6 +2,7 @@
 // again where it arrives, so that no bytes can make one that does not fit its block.
 #include "lib/base/fields.hpp"
 #include "lib/frontier/frontier.hpp"
+#include "lib/frontier/kept_orders.hpp"
 #include "lib/frontier/on_device.hpp"
 #include "lib/frontier/plan.hpp"
 #include "lib/frontier/slice_fields.hpp"
@@ -23,44 +24,8 @@ template <class Archive> void serialize(Archive &ar, SavedOrder &order) {
     ar(order.rows, order.states_bound, order.expansions_bound, order.reachable);
 }
 
-struct SavedTree {
-    std::vector<std::uint8_t> kind;        // of each leaf
-    std::vector<std::int64_t> index;       // of its line or entry
-    std::vector<std::int32_t> left, right; // of each join
-};
-
-template <class Archive> void serialize(Archive &ar, SavedTree &tree) {
-    ar(tree.kind, tree.index, tree.left, tree.right);
-}
-
-SavedTree saved_tree(const BranchDecomposition &tree) {
-    SavedTree saved;
-    for (const BranchLeaf &leaf : tree.leaves) {
-        saved.kind.push_back(static_cast<std::uint8_t>(leaf.kind));
-        saved.index.push_back(leaf.kind == BranchLeaf::Kind::entry ? leaf.entry : leaf.index);
-    }
-    for (const auto &[left, right] : tree.joins) {
-        saved.left.push_back(left);
-        saved.right.push_back(right);
-    }
-    return saved;
-}
-
 std::shared_ptr<const EnginePlan> restored_branches(std::string_view bytes, const Pattern &a) {
-    const auto saved = all_from<SavedTree>(bytes, "a tree of branches");
-    require(saved.kind.size() == saved.index.size() && saved.left.size() == saved.right.size(),
-            "a tree of branches");
-    BranchDecomposition tree;
-    for (std::size_t k = 0; k < saved.kind.size(); ++k) {
-        const auto kind = static_cast<BranchLeaf::Kind>(saved.kind[k]);
-        require(kind <= BranchLeaf::Kind::entry && 0 <= saved.index[k] && saved.index[k] < a.nnz(), "a leaf");
-        const bool is_entry = kind == BranchLeaf::Kind::entry;
-        tree.leaves.push_back({kind, is_entry ? -1 : static_cast<std::int32_t>(saved.index[k]),
-                               is_entry ? saved.index[k] : -1});
-    }
-    for (std::size_t k = 0; k < saved.left.size(); ++k) tree.joins.push_back({saved.left[k], saved.right[k]});
-    require(is_decomposition(a, tree), "a tree of branches");
-    BranchProgram branches = build_branch_program(a, std::move(tree));
+    BranchProgram branches = build_branch_program(a, tree_from(bytes, a));
     require(branches.feasible && branch_key_words(branches.program) > 0, "a tree of branches");
     return std::make_shared<const FrontierPlan>(std::move(branches.program));
 }
@@ -92,7 +57,7 @@ bool is_near(double x, double y) { return x == y || std::fabs(x - y) <= 1e-6 * y
 
 std::string saved_frontier(const EnginePlan &plan, bool with_predictions) {
     const auto &frontier = dynamic_cast<const FrontierPlan &>(plan);
-    if (!frontier.program.branches.empty()) return written(saved_tree(frontier.program.source->tree));
+    if (!frontier.program.branches.empty()) return written_tree(frontier.program.source->tree);
     SavedOrder order = saved_order(frontier.program);
     if (!with_predictions) order.reachable.clear();
     return written(order);

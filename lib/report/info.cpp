@@ -1,6 +1,7 @@
 #include "lib/report/info.hpp"
 #include "lib/plan/engines.hpp"
 
+#include "jit/compile/cache_file.hpp"
 #include "jit/compile/cache_folder.hpp"
 #include "jit/compile/cubin_cache.hpp"
 #include "jit/compile/nvrtc.hpp"
@@ -88,22 +89,26 @@ std::string nvrtc_text(const Json &nvrtc) {
 
 std::string folder_or_default(const char *folder) { return folder ? folder : default_cache_folder(); }
 
-std::string kernels_text(std::int64_t kernels, const std::string &bytes) {
-    return kernels == 0 ? "no kernels"
-                        : formatted("{} kernel{}, {}", kernels, kernels == 1 ? "" : "s", bytes);
+std::string kept_text(std::int64_t kernels, std::int64_t orders, const std::string &bytes) {
+    const auto counted = [](std::int64_t count, const char *what) {
+        return count == 0 ? std::string() : formatted("{} {}{}", count, what, count == 1 ? "" : "s");
+    };
+    const std::string of_kernels = counted(kernels, "kernel"), of_orders = counted(orders, "order");
+    if (kernels + orders == 0) return "no kernels";
+    return of_kernels + (kernels > 0 && orders > 0 ? " and " : "") + of_orders + ", " + bytes;
 }
 
 // How much lies there; nothing is read, and nothing is removed.
 Json cache_summary_json(const std::string &folder) {
-    std::int64_t kernels = 0, bytes = 0;
+    std::int64_t kernels = 0, orders = 0, bytes = 0;
     const CacheFolder opened = open_cache_folder(folder);
     if (opened.descriptor)
         for (const OwnFile &file : own_files(opened.descriptor)) {
             if (file.temporary) continue;
-            ++kernels;
+            ++(is_order_file(file.name) ? orders : kernels);
             bytes += file.bytes;
         }
-    Json j{{"folder", folder}, {"kernels", kernels}, {"bytes", bytes}};
+    Json j{{"folder", folder}, {"kernels", kernels}, {"orders", orders}, {"bytes", bytes}};
     if (!opened.why_not.empty()) j["why_not"] = opened.why_not;
     return j;
 }
@@ -127,31 +132,36 @@ std::string local_time(std::int64_t unix_seconds) {
     return std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M", &parts) > 0 ? text.data() : "?";
 }
 
-Json kernel_json(const CacheEntry &entry) {
+Json entry_json(const CacheEntry &entry) {
     const std::string n = key_field(entry.key, "n");
     int number = 0;
     std::from_chars(n.data(), n.data() + n.size(), number);
-    return {{"file", entry.file},
-            {"bytes", entry.bytes},
-            {"used_unix", entry.used_unix},
-            {"engine", key_field(entry.key, "engine")},
-            {"n", number},
-            {"target", key_field(entry.key, "target")}};
+    Json j{{"file", entry.file},
+           {"bytes", entry.bytes},
+           {"used_unix", entry.used_unix},
+           {"engine", key_field(entry.key, "engine")},
+           {"n", number}};
+    if (is_order_file(entry.file))
+        j["of"] = key_field(entry.key, "order of");
+    else
+        j["target"] = key_field(entry.key, "target");
+    return j;
 }
 
-// The kernels that can be read, the last used first.
+// The kernels and orders that can be read, the last used first.
 Json cache_contents(const std::string &folder) {
     Json j{{"folder", folder}};
     if (const std::string why_not = open_cache_folder(folder).why_not; !why_not.empty())
         j["why_not"] = why_not;
     std::int64_t bytes = 0;
-    Json kernels = Json::Array();
+    Json kernels = Json::Array(), orders = Json::Array();
     for (const CacheEntry &entry : cache_list(folder)) {
         bytes += entry.bytes;
-        kernels.push_back(kernel_json(entry));
+        (is_order_file(entry.file) ? orders : kernels).push_back(entry_json(entry));
     }
     j["bytes"] = bytes;
     j["kernels"] = std::move(kernels);
+    j["orders"] = std::move(orders);
     return j;
 }
 
@@ -190,11 +200,11 @@ std::string names_text(const Json::Array &names) {
     return text;
 }
 
-std::string cache_heading(const Json &j, std::int64_t kernels) {
+std::string cache_heading(const Json &j, std::int64_t kernels, std::int64_t orders) {
     const std::string &folder = j.text("folder");
     if (folder.empty()) return "none are kept on disk";
     if (j.find("why_not")) return formatted("{} cannot be used: {}", folder, j.text("why_not"));
-    return formatted("{}: {}", folder, kernels_text(kernels, bytes_of(j, "bytes")));
+    return formatted("{}: {}", folder, kept_text(kernels, orders, bytes_of(j, "bytes")));
 }
 
 } // namespace
@@ -215,7 +225,8 @@ std::string info_text() {
     text +=
         formatted("driver     {}\nNVRTC      {}\n", driver_text(j.at("driver")), nvrtc_text(j.at("nvrtc")));
     const Json &cache = j.at("kernel_cache");
-    text += formatted("kernels    {}\n", cache_heading(cache, cache.integer("kernels")));
+    text +=
+        formatted("kernels    {}\n", cache_heading(cache, cache.integer("kernels"), cache.integer("orders")));
     return text +
            formatted("processor  {}, {} cores, {}\nmemory     {}\nlibraries  oneTBB {}, MPFR {}, GMP {}\n",
                      j.text("processor"), j.integer("cores"), j.text("simd"), bytes_of(j, "memory_bytes"),
@@ -227,11 +238,15 @@ std::string cache_json(const char *folder) { return cache_contents(folder_or_def
 
 std::string cache_text(const char *folder) {
     const Json j = cache_contents(folder_or_default(folder));
-    std::string text = cache_heading(j, std::ssize(j.array("kernels"))) + "\n";
-    for (const Json &kernel : j.array("kernels"))
-        text += formatted("{}  {:>8}  {}  {:<7}  n = {:<3}  {}\n", kernel.text("file"),
-                          bytes_of(kernel, "bytes"), local_time(kernel.integer("used_unix")),
-                          kernel.text("engine"), kernel.integer("n"), kernel.text("target"));
+    const Json::Array &kernels = j.array("kernels"), &orders = j.array("orders");
+    std::string text = cache_heading(j, std::ssize(kernels), std::ssize(orders)) + "\n";
+    const auto add = [&text](const Json &entry, const std::string &last) {
+        text +=
+            formatted("{}  {:>8}  {}  {:<8}  n = {:<3}  {}\n", entry.text("file"), bytes_of(entry, "bytes"),
+                      local_time(entry.integer("used_unix")), entry.text("engine"), entry.integer("n"), last);
+    };
+    for (const Json &kernel : kernels) add(kernel, kernel.text("target"));
+    for (const Json &order : orders) add(order, "order of " + order.text("of"));
     return text;
 }
 

@@ -86,7 +86,9 @@ bool wants_tree(const Proposals &task, Engine self) {
 constexpr double least_search = 6e-4; // seconds, for a first idea
 
 TreeSearch tree_search(const Proposals &task, double seconds) {
-    return {task.options.seed, seconds, task.poll(), parts_of(task.values.numbers.arithmetic())};
+    constexpr double worth_keeping = 5e-3; // seconds of search
+    return {task.options.seed, seconds, task.poll(), parts_of(task.values.numbers.arithmetic()),
+            seconds < worth_keeping ? nullptr : &task.options.cache};
 }
 
 Outlook outlook_of(Proposals &task, const SubsetPlan &outline) {

@@ -1,6 +1,8 @@
 #include "lib/subsets/refined_segments.hpp"
 
 #include "jit/program/tree_program.hpp"
+#include "jit/text/text.hpp"
+#include "lib/base/log.hpp"
 #include "lib/number/infinity.hpp"
 #include "lib/subsets/fixed_point_double.hpp"
 #include "preprocess/index.hpp"
@@ -166,8 +168,18 @@ RefinedSegments choose_refined(const SubsetPlan &plan, const std::vector<double>
     for (double rest = sums[0] * each; rest <= aim && ++left < sums.size();) rest += sums[left] * each;
     const double share = 1 - static_cast<double>(left) / samples;
     if (plan.most_refined == 1 && share > all) return {0, true};
-    if (share > plan.most_refined)
+    if (share > plan.most_refined) {
         left = sums.size() - std::max<std::size_t>(1, static_cast<std::size_t>(plan.most_refined * samples));
+        const double rest =
+            std::accumulate(sums.begin(), sums.begin() + static_cast<std::ptrdiff_t>(left), 0.0);
+        if (rest * each > margin * aim) {
+            log_decision(formatted(
+                "no segment is summed again: without the one in {:.0f} that matters most the "
+                "others leave a bound of {:.1e}, where {:.1e} is asked for",
+                1 / plan.most_refined, plan.tolerance * rest * each / (margin * aim), plan.tolerance));
+            return {};
+        }
+    }
     // Among those between two samples there may be some that are larger.
     return {std::max(left == 0 ? 0 : sums[left - 1], aim / (8 * each))};
 }

@@ -2,6 +2,8 @@
 
 #include "jit/program/tree_program.hpp"
 #include "jit/text/text.hpp"
+#include "lib/run/kept_orders.hpp"
+#include "lib/subsets/tree_order_bytes.hpp"
 #include "preprocess/index.hpp"
 
 #include <algorithm>
@@ -80,7 +82,16 @@ SubsetPlan outline_tree(const Pattern &a, const Pattern &at, const TreeSearch &s
     options.limits.values =
         std::max(40.0, search.parts == 1 ? 1.87 * (registers - n) : for_values / search.parts);
     options.seconds = search.seconds / 2;
-    return outline_tree(a, at, find_tree_order(a, at, options));
+    if (!search.kept) return outline_tree(a, at, find_tree_order(a, at, options));
+    TreeOrder order;
+    SearchArguments arguments;
+    arguments.add(a).all(options.seed, options.seconds, options.limits.unrolled, options.limits.instructions,
+                         options.limits.values, options.limits.iteration);
+    with_kept_order(
+        *search.kept, {"columns", "tree", n, a.nnz()}, arguments,
+        [&](std::string_view bytes) { order = tree_order_from(bytes, a, at); },
+        [&] { return bytes_of(order = find_tree_order(a, at, options)); });
+    return outline_tree(a, at, order);
 }
 
 SubsetPlan outline_tree(const Pattern &a, const Pattern &at, const TreeOrder &order) {

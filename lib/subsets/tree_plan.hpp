@@ -1,6 +1,7 @@
 // How a block is summed by the tree engine, on a GPU or on a CPU.
 #pragma once
 
+#include "jit/compile/cache_settings.hpp"
 #include "lib/subsets/plan.hpp"
 #include "preprocess/tree_order.hpp"
 
@@ -13,9 +14,10 @@ std::string tree_why_not(std::int32_t n);
 
 struct TreeSearch {
     std::uint64_t seed = 0;
-    double seconds = 0;         // of both sides together, as counted
-    std::function<void()> poll; // called now and then, from any thread; may throw
-    int parts = 1;              // doubles of a number
+    double seconds = 0;                  // of both sides together, as counted
+    std::function<void()> poll;          // called now and then, from any thread; may throw
+    int parts = 1;                       // doubles of a number
+    const CacheSettings *kept = nullptr; // where what is found is kept, if that is worth it
 };
 
 // n at most most_tree_columns. The outline lacks the leaves' programs: it tells the cost, and is not run.

@@ -25,7 +25,7 @@ class RunOptions(TypedDict, total=False):
     threads: int | None  # at most so many; all cores
     memory_limit: int | str | None  # bytes, "500M", "2G"; three quarters of the machine's
     time_limit: float | str | None  # seconds, "30s", "1m", "2h"; a day as predicted. math.inf: none
-    cache_dir: str | os.PathLike[str] | None  # of compiled kernels; "": none
+    cache_dir: str | os.PathLike[str] | None  # of compiled kernels and found orders; "": none
     cache_limit: int | str | None  # bytes of it, "100M"
     checkpoint: str | os.PathLike[str] | None  # a file to keep what is done in, and to go on from
     checkpoint_seconds: float | str | None  # between two writes of it; a minute
