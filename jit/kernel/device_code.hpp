@@ -8,6 +8,7 @@ extern const char *const partial_cuh;
 extern const char *const terms_cuh;
 extern const char *const gray_walk_cuh;
 extern const char *const tree_walk_cuh;
+extern const char *const derivative_cuh;
 extern const char *const select_cuh;
 extern const char *const accurate_cuh;
 extern const char *const rows_dense_cuh;

@@ -134,6 +134,7 @@ std::string key_of(const SubsetKernel &kernel) {
                   generator_digest, subset_engine_name(kernel.engine), arithmetic_name(kernel.arithmetic),
                   kernel.equal_chunks ? "equal" : "ceg", kernel.n, kernel.segment_bits, kernel.unrolled,
                   kernel.threads);
+    if (kernel.again) key += "again\n";
     if (kernel.summation != Summation::plain)
         key += formatted("summation {}\n", summation_name(kernel.summation));
     if (kernel.engine == SubsetEngine::hybrid) key += formatted("k {}\nc {}\n", kernel.k, kernel.c);
@@ -159,10 +160,11 @@ std::string source_of(const SubsetKernel &kernel) {
     text += formatted("[[maybe_unused]] constexpr bool again = {};\n"
                       "[[maybe_unused]] constexpr double accurate_share = 1.0 / {};\n"
                       "[[maybe_unused]] constexpr int accurate_threads = {};\n",
-                      kernel.arithmetic == Arithmetic::pair, accurate_gain, accurate_threads(kernel));
+                      kernel.again, accurate_gain, accurate_threads(kernel));
     text += std::string("\n") + number_cuh + "\n" + partial_cuh + "\n" + terms_cuh + "\n" +
             types_text(kernel) + gray_walk_cuh;
     if (kernel.engine == SubsetEngine::tree) text += std::string("\n") + tree_walk_cuh;
+    if (kernel.tree.derivative) text += std::string("\n") + derivative_cuh;
     if (rows_in_shared(kernel)) text += std::string("\n") + shared_rows_cuh;
     if (refines(kernel)) text += std::string("\n") + select_cuh;
     if (refines(kernel) && kernel.engine != SubsetEngine::tree) text += std::string("\n") + accurate_cuh;
@@ -173,7 +175,7 @@ std::string source_of(const SubsetKernel &kernel) {
 KernelRecipe subsets_kernel(const SubsetKernel &kernel) {
     KernelRecipe recipe{key_of(kernel), [kernel] { return source_of(kernel); }, kernel_flags()};
     recipe.entries = {walk_entry(kernel)};
-    if (kernel.arithmetic != Arithmetic::pair) recipe.entries.emplace_back(gather_entry);
+    if (!kernel.again) recipe.entries.emplace_back(gather_entry);
     if (refines(kernel)) recipe.entries.emplace_back(select_entry);
     if (refines(kernel) && kernel.engine != SubsetEngine::tree) recipe.entries.emplace_back(accurate_entry);
     return recipe;

@@ -41,12 +41,11 @@ KernelColumns columns_of(const SubsetKernel &kernel) {
     return columns;
 }
 
-const char *walk_entry(const SubsetKernel &kernel) {
-    return kernel.arithmetic == Arithmetic::pair ? refined_entry : gray_entry;
-}
+const char *walk_entry(const SubsetKernel &kernel) { return kernel.again ? refined_entry : gray_entry; }
 
 bool refines(const SubsetKernel &kernel) {
-    return kernel.arithmetic == Arithmetic::real && !kernel.equal_chunks;
+    const bool by_split = kernel.arithmetic == Arithmetic::two_grids && kernel.engine == SubsetEngine::tree;
+    return (kernel.arithmetic == Arithmetic::real || by_split) && !kernel.equal_chunks;
 }
 
 std::int64_t entry_count(const SubsetKernel &kernel) {

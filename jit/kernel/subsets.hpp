@@ -48,6 +48,7 @@ struct SubsetKernel {
     std::int32_t threads = 128;    // of a block at most; of hybrid, and of rows in shared memory, exactly
     bool equal_chunks = false;
     Arithmetic arithmetic = Arithmetic::real;
+    bool again = false; // of engine tree: it sums segments again that another kernel has summed
     Summation summation = Summation::plain; // not of `tree`
 };
 
@@ -61,11 +62,12 @@ KernelColumns columns_of(const SubsetKernel &kernel);
 constexpr const char *gray_entry = "perm_gray", *gather_entry = "perm_gather", *select_entry = "perm_select",
                      *accurate_entry = "perm_accurate", *refined_entry = "perm_again";
 
-// Of the walk: perm_again of numbers of Arithmetic::pair, so that both walks of a block can be loaded.
+// Of the walk: perm_again of one that sums segments again, so that both walks of a block can be loaded.
 const char *walk_entry(const SubsetKernel &kernel);
 
 // Whether some segments can be summed again, in products of twice the precision: then it has perm_select. By
-// `tree` that is done by its kernel of Arithmetic::pair, by the others' own perm_accurate.
+// `tree` that is done by a kernel of Arithmetic::pair, or of split beside two_grids, by the others' own
+// perm_accurate.
 bool refines(const SubsetKernel &kernel);
 
 // Segments summed again tell this part of the sums of their absolute values.

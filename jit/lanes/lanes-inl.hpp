@@ -95,7 +95,7 @@ template <int size> HWY_INLINE void store(Wide<size> a, double *p) {
             return {name(a.low, b.low, c.low), name(a.high, b.high, c.high)};                                \
     }
 PERM_OF_ONE(operator-, hn::Neg(a.v))
-// As in jit/device/tree_walk.cuh.
+// As in jit/device/derivative.cuh.
 HWY_INLINE Vector high_word(Vector a) {
     return hn::And(a, hn::BitCast(Tag(), hn::Set(hn::RebindToUnsigned<Tag>(), 0x7fffffff00000000)));
 }

@@ -149,6 +149,13 @@ void FixedPointWide::fill_in(const SubsetPlan &plan, const Pattern &pattern,
     });
 }
 
+std::vector<double> FixedPointWide::leading(const SubsetKernel &kernel) const {
+    const auto parts = static_cast<std::size_t>(row_parts_of(kernel.arithmetic));
+    std::vector<double> first;
+    for (std::size_t k = 0; k < numbers_.size(); k += parts) first.push_back(numbers_[k]);
+    return first;
+}
+
 bool FixedPointWide::is_moved() const {
     return std::any_of(moved_.begin(), moved_.end(), [](double m) { return m > 0; });
 }
@@ -184,8 +191,10 @@ EngineResult FixedPointWide::close(const SubsetSum &total, const SubsetKernel &k
                      gamma = is_compensated(arithmetic) ? compensated_bound(way.roundings + 4)
                              : ku < 0.5                 ? ku / (1 - ku)
                                                         : infinity;
-        // The absolute values are rounded themselves, on their way and each time two are added.
-        const double relative = (gamma + way.compensated + std::exp2(log2_subsets - 120)) * total.absolute *
+        // The absolute values are rounded themselves, on their way and each time two are added. Segments
+        // summed again say less of these (lib/subsets/fixed_point_double.cpp).
+        const double last_sums = std::exp2(log2_subsets - 120) * (refines(kernel) ? accurate_gain : 1);
+        const double relative = (gamma + way.compensated + last_sums) * total.absolute *
                                 (1 + 0x1p-20 + std::exp2(log2_subsets - 74));
         // Each operation on parts of parts by a few of the least numbers; later factors are at most 1.
         const double underflow = std::exp2(log2_subsets) * (kernel.n + way.roundings) * 0x1p-1068;

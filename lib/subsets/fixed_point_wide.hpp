@@ -17,6 +17,10 @@ class FixedPointWide {
 
     const std::vector<double> &numbers() const { return numbers_; } // jit/kernel/subsets.hpp
 
+    // The first double of each number.
+    std::vector<double> leading(const SubsetKernel &kernel) const;
+    bool is_nonnegative() const { return nonnegative_; }
+
     // Whether the grid does not hold all entries.
     bool is_moved() const;
 

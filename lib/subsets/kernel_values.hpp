@@ -23,10 +23,17 @@ void fill_constants(const A &f, const SubsetKernel &kernel, std::vector<typename
 }
 
 // The values that a kernel with the same entries and other leaves takes.
-inline std::vector<double> numbers_of(const SubsetKernel &other, std::vector<double> numbers) {
-    numbers.resize(static_cast<std::size_t>(value_count(other)));
-    fill_constants(number::Real<double>(), other, numbers);
-    return numbers;
+inline std::vector<double> numbers_of(const SubsetKernel &other, const std::vector<double> &numbers) {
+    return with_arithmetic_of(other.arithmetic, numbers, [&](const auto &f) {
+        using Row = typename std::remove_cvref_t<decltype(f)>::Row;
+        std::vector<Row> rows(static_cast<std::size_t>(value_count(other)));
+        const std::size_t kept = static_cast<std::size_t>(other.n) + other.row.size();
+        std::memcpy(static_cast<void *>(rows.data()), numbers.data(), kept * sizeof(Row));
+        fill_constants(f, other, rows);
+        std::vector<double> values(rows.size() * sizeof(Row) / sizeof(double));
+        std::memcpy(values.data(), rows.data(), values.size() * sizeof(double));
+        return values;
+    });
 }
 
 // `entry`: by entry of the pattern, of A or A^T as the plan has it; half(a, sign) is sign * a / 2, which is

@@ -135,7 +135,9 @@ bool shorten_leaves(TreePart &part) {
 
 // The leaves as they are for `real`, unless compiling them would take long.
 void fit_leaves(SubsetPlan &plan) {
-    constexpr double most_code = 9000; // instructions of doubles: a second of NVRTC and ptxas
+    // Instructions of doubles: a second of NVRTC and ptxas. Where a row sum is several doubles, what is
+    // compiled is longer than they are, and not quicker: registers hold none of it.
+    const double most_code = row_parts_of(plan.kernel.arithmetic) > 1 ? 2500 : 9000;
     SubsetKernel &kernel = plan.kernel;
     while (static_cast<double>(leaf_code(kernel.tree)) * arithmetic_cost(kernel.arithmetic) > most_code) {
         SubsetKernel shorter = kernel;
@@ -243,7 +245,12 @@ std::string subsets_why_not(const SubsetPlan &plan) {
     return {};
 }
 
-SubsetPlan refined_plan(const SubsetPlan &plan) { return with_arithmetic(plan, Arithmetic::pair); }
+SubsetPlan refined_plan(const SubsetPlan &plan) {
+    SubsetPlan refined =
+        with_arithmetic(plan, has_two_grids(plan.kernel.arithmetic) ? Arithmetic::split : Arithmetic::pair);
+    refined.kernel.again = true;
+    return refined;
+}
 
 SubsetPlan in_numbers(SubsetPlan plan, const Numbers &numbers, const Options &options) {
     plan.tolerance = options.tolerance;

@@ -34,7 +34,8 @@ SubsetPlan with_arithmetic(SubsetPlan plan, Arithmetic arithmetic, Summation sum
 // The plan as the options want it, in the numbers of a plan.
 SubsetPlan in_numbers(SubsetPlan plan, const Numbers &numbers, const Options &options);
 
-// By which the tree of a plan in doubles sums segments again: its leaves may be shorter.
+// By which the tree of a plan in doubles, or in two grids of them, sums segments again: its leaves may be
+// shorter.
 SubsetPlan refined_plan(const SubsetPlan &plan);
 
 // As many double-precision instructions as one of `real` becomes, about.

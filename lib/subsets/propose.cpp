@@ -53,9 +53,11 @@ Cost whole_cost(Cost cost, const SubsetPlan &plan, const Proposals &task, bool o
     return cost;
 }
 
-// Where two subsets at once are likely to do: signs and long mantissas are not divided by each other.
+// Where two subsets at once are likely to do, and shorten what takes a moment: signs and long mantissas are
+// not divided by each other.
 SubsetPlan by_twos(const Proposals &task, SubsetPlan plan) {
-    const bool may = task.values.numbers.arithmetic() == Arithmetic::real &&
+    constexpr std::int32_t fewest_rows = 30;
+    const bool may = task.a.rows >= fewest_rows && task.values.numbers.arithmetic() == Arithmetic::real &&
                      (task.values.nonnegative || !task.values.may_be_long);
     return may ? with_derivative(std::move(plan)) : plan;
 }

@@ -134,8 +134,9 @@ Sample sample_of(const ColumnsOfMatrix &columns, const SubsetKernel &kernel) {
 
 bool may_refine(const SubsetPlan &plan) {
     const SubsetKernel &kernel = plan.kernel;
-    const double least = kernel.n * 0x1p-51; // what doubles and their grid can tell
-    constexpr std::int32_t most_bits = 16;   // of a segment: longer sums may lose more than it tells
+    const double least =
+        kernel.n * (has_two_grids(kernel.arithmetic) ? 0x1p-64 : 0x1p-51); // that it can tell
+    constexpr std::int32_t most_bits = 16; // of a segment: longer sums may lose more than it tells
     return refines(kernel) && plan.tolerance >= least && kernel.segment_bits <= most_bits;
 }
 

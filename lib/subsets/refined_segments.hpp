@@ -1,5 +1,5 @@
-// Which segments of a sum over subsets are summed again in numbers of twice the precision (Arithmetic::pair):
-// those whose terms are largest, chosen over all of the sum.
+// Which segments of a sum over subsets are summed again in numbers of twice the precision (Arithmetic::pair,
+// or split where row sums are on two grids): those whose terms are largest, chosen over all of the sum.
 //
 // The rounding of doubles leaves 2 rho T, T being the sum of the absolute values of the segments that are not
 // summed again, rho the roundings on the way of a term. T is to be small enough for the tolerance, beside an
@@ -27,6 +27,7 @@ double log2_permanent(const SubsetKernel &kernel, const std::vector<double> &num
 // How many times the permanent all terms are together without their signs, about.
 double absolute_permanents(const SubsetKernel &kernel, const std::vector<double> &numbers);
 
+// Of row sums on two grids `numbers` are the first of each.
 RefinedSegments choose_refined(const SubsetPlan &plan, const std::vector<double> &numbers);
 
 // About how many times its time a sum takes with what is summed again: of matrices without negative entries a

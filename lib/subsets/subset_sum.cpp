@@ -91,7 +91,10 @@ EngineResult run_subset_sum(const SubsetPlan &plan, const EngineInput &input, co
         result = (plan.kernel.tree.derivative ? sum_by_twos : sum_of_block)(plan, *block, sum_over_subsets);
     } else {
         const FixedPointWide values(plan, *input.exact());
-        result = values.close(sum_over_subsets(plan, {values.numbers(), {}}), plan.kernel);
+        const RefinedSegments refined = refines(plan.kernel) && values.is_nonnegative()
+                                            ? choose_refined(plan, values.leading(plan.kernel))
+                                            : RefinedSegments();
+        result = values.close(sum_over_subsets(plan, {values.numbers(), refined}), plan.kernel);
     }
     result.counts.operations = result.counts.subsets * plan.flops_per_subset;
     result.counts.peak_bytes = bytes;

@@ -26,15 +26,25 @@ class RefiningWalk {
           walk_(kernel_.tree, numbers_, kernel_.arithmetic) {}
 
     // Writes to the places of doubles' sums, which look the same.
-    void run(std::span<const std::uint64_t> segments, Partial3 *sums,
+    template <class Partial>
+    void run(std::span<const std::uint64_t> segments, Partial *sums,
              const std::function<void()> &poll) const {
-        std::array<PartialOf<number::Compensated<double>>, TreeWalk::lanes> own;
+        if (kernel_.arithmetic == Arithmetic::split)
+            run_in<number::Compensated<double, number::SplitRow<double>>>(segments, sums, poll);
+        else
+            run_in<number::Compensated<double>>(segments, sums, poll);
+    }
+
+  private:
+    template <class A, class Partial>
+    void run_in(std::span<const std::uint64_t> segments, Partial *sums,
+                const std::function<void()> &poll) const {
+        std::array<PartialOf<A>, TreeWalk::lanes> own;
         walk_.run(segments, own.data(), poll);
         for (std::size_t k = 0; k < segments.size(); ++k)
             sums[k] = {{own[k].sum.hi, own[k].sum.lo}, own[k].absolute * (1.0 / accurate_gain)};
     }
 
-  private:
     const SubsetKernel kernel_;
     const std::vector<double> numbers_;
     const TreeWalk walk_;
@@ -64,6 +74,8 @@ template <class A> class TreeRun {
     }
 
   private:
+    static constexpr bool may_refine = std::is_same_v<typename A::Sum, number::Real<double>::Sum>;
+
     // f(begin, end) for as many items as there are lanes, and as many again, on all threads.
     template <class F> static void in_lanes(std::uint64_t items, F f) {
         constexpr std::uint64_t lanes = TreeWalk::lanes;
@@ -73,7 +85,7 @@ template <class A> class TreeRun {
 
     void walk(std::uint64_t first, std::span<PartialOf<A>> partials) {
         const auto poll = [this] { control_.poll(); };
-        if constexpr (std::is_same_v<PartialOf<A>, Partial3>) {
+        if constexpr (may_refine) {
             if (refined_.all) {
                 std::vector<std::uint64_t> segments(partials.size());
                 std::iota(segments.begin(), segments.end(), first);
@@ -84,11 +96,11 @@ template <class A> class TreeRun {
     }
 
     void refine(std::uint64_t first) {
-        if constexpr (std::is_same_v<PartialOf<A>, Partial3>) {
+        if constexpr (may_refine) {
             std::vector<std::uint64_t> chosen;
             for (std::uint64_t k = 0; k < partials_.size(); ++k)
                 if (partials_[k].absolute > refined_.most) chosen.push_back(first + k);
-            std::vector<Partial3> sums(chosen.size());
+            std::vector<PartialOf<A>> sums(chosen.size());
             in_lanes(chosen.size(), [&](std::uint64_t begin, std::uint64_t end) {
                 refining_walk_->run(std::span(chosen).subspan(begin, end - begin), &sums[begin],
                                     [this] { control_.poll(); });

@@ -62,7 +62,8 @@ std::vector<Wider> tree_in_wider(const Candidate &c, const EngineInput &lines) {
     } else if (plan->kernel.arithmetic == Arithmetic::real && block && is_exact(*block)) {
         const FixedPointDouble values(*plan, *block);
         if (!is_out_of_reach(*plan, *block, values)) return all;
-        if (!is_nonnegative(*block)) add(Arithmetic::two_grids, may_round(*plan, values));
+        // Without signs few segments hold nearly all of the terms' sizes, and are summed again.
+        add(Arithmetic::two_grids, is_nonnegative(*block) || may_round(*plan, values));
         add(Arithmetic::split);
     }
     return all;

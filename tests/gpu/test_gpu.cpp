@@ -222,6 +222,28 @@ TEST_CASE("GPU: tree has the bits that it has on a CPU") {
     CHECK(compared > std::ssize(matrices));
 }
 
+TEST_CASE("GPU: two subsets at once against one at a time on a CPU") {
+    if (!gpu()) return;
+    Random random(run::seed(0x677074));
+    int others = 0;
+    for (const Entries entries : {Entries::ones, Entries::nonnegative, Entries::counts})
+        for (const std::int64_t n : {30, 31}) {
+            const perm::Csr a = erdos_renyi(n, entries == Entries::ones ? 0.9 : 1, entries, random.bits());
+            perm_opts opts = on_gpu("tree");
+            perm::Result there = perm::compute(a, opts);
+            opts.device = "gpu:all+cpu"; // the same plan
+            perm::Result both = perm::compute(a, opts);
+            CHECK(std::string(both->text) == there->text);
+            CHECK(both->rel_error_bound == there->rel_error_bound);
+            opts.device = "cpu";
+            perm::Result here = perm::compute(a, opts);
+            check_agree(*there.raw(), *here.raw());
+            CHECK(there->rel_error_bound <= 1e-9);
+            others += there->mantissa_re != here->mantissa_re;
+        }
+    CHECK(others > 0);
+}
+
 TEST_CASE("GPU: orders 26 to 30 against the frontier") {
     if (!gpu()) return;
     Random random(run::seed(0x677004));
