@@ -4,6 +4,7 @@
 
 #include "capi/given_matrix.hpp"
 #include "capi/given_periodic.hpp"
+#include "lib/base/text_field.hpp"
 #include "lib/input/input_pattern.hpp"
 #include "lib/plan/plan.hpp"
 
@@ -51,8 +52,11 @@ struct TaskSource {
     perm_estimate_opts wanted() const;
 
     template <class Archive> void serialize(Archive &ar) {
-        ar(kind, matrix, dense, plan, values, stride, count, engine, precision, without, decompose, chunks);
-        ar(tolerance, seed, epsilon, delta, estimate_seed, samples, method);
+        libperm::text_field(ar, kind);
+        ar(matrix, dense, plan, values, stride, count);
+        libperm::text_fields(ar, engine, precision, without, decompose, chunks);
+        ar(tolerance, seed, epsilon, delta, estimate_seed, samples);
+        libperm::text_field(ar, method);
         ar(periodic, first_term, terms);
     }
 };

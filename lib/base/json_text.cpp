@@ -1,6 +1,7 @@
 // JSON as text, by RapidJSON: values go through it one by one, and nothing of it allocates where memory is
 // given back, so that a lack of memory is an exception like others.
 #include "lib/base/json.hpp"
+#include "lib/base/utf8.hpp"
 
 #include <algorithm>
 #include <array>
@@ -50,21 +51,6 @@ struct TextStream {
 
 using Writer = rapidjson::Writer<TextStream, Utf8, Utf8, ThrowingAllocator>;
 using PrettyWriter = rapidjson::PrettyWriter<TextStream, Utf8, Utf8, ThrowingAllocator>;
-
-// Each byte that is of no character gives way to the character for what cannot be shown.
-std::string in_utf8(std::string_view bytes) {
-    std::string text;
-    text.reserve(bytes.size());
-    for (std::size_t at = 0; at < bytes.size();) {
-        rapidjson::MemoryStream rest(bytes.data() + at, bytes.size() - at);
-        unsigned character = 0;
-        const bool is_one = Utf8::Decode(rest, &character) && rest.Tell() <= bytes.size() - at;
-        const std::size_t length = is_one ? rest.Tell() : 1;
-        text += is_one ? bytes.substr(at, length) : std::string_view("\uFFFD");
-        at += length;
-    }
-    return text;
-}
 
 // The shortest text that is this number again, always with a point or an exponent; null for what JSON has no
 // number for.

@@ -63,7 +63,7 @@ template <int Words, class Trait> class BranchFrontier {
             const FrontierBranch &branch = work_.program.branches[static_cast<std::size_t>(b)];
             if (branch.joined[0] < 0) {
                 waiting.push_back({List(work_.memory), begin, b, {}});
-                waiting.back().list.begin(Trait::one());
+                waiting.back().list.begin(numbers_.one());
             } else {
                 join_last(waiting, b, join, counts);
             }

@@ -221,6 +221,12 @@ Pace pace_of(bool on_gpu) {
 
 } // namespace
 
+// A multiply-add of MPFR's numbers, which take the more for what they are made of than for where they stand.
+double mpfr_seconds(const Numbers &numbers) {
+    const double limbs = std::ceil(numbers.bits / 64.0);
+    return numbers.complex ? 160e-9 + 50e-9 * limbs : 55e-9 + limbs * (5e-9 + 0.17e-9 * limbs);
+}
+
 // The permanent is about the square root of so many terms.
 double expected_runs(std::int32_t n, double terms, bool on_gpu, const Numbers &numbers, double tolerance) {
     // Of normal deviates; of complex ones |re| + |im| is taken for the absolute value.
@@ -233,6 +239,11 @@ double expected_runs(std::int32_t n, double terms, bool on_gpu, const Numbers &n
 }
 
 Slowdown frontier_slowdown(bool on_gpu, const Numbers &numbers, double bits) {
+    if (numbers.precision == Precision::mpfr) {
+        const auto bytes = static_cast<double>(on_gpu ? 0 : mpfr_number_bytes(numbers));
+        return {mpfr_seconds(numbers) / sparse_price().expansion,
+                bytes / static_cast<double>(number_bytes(true)), bytes > 0};
+    }
     const Pace pace = pace_of(on_gpu);
     const Arithmetic arithmetic = numbers.arithmetic();
     Slowdown slowdown = pace.slowdown(numbers, bits);
@@ -241,6 +252,18 @@ Slowdown frontier_slowdown(bool on_gpu, const Numbers &numbers, double bits) {
         const double matrices = std::min(4.0, pace.matrices(numbers, bits));
         slowdown.memory = wide_memory(arithmetic, residue_pass(static_cast<int>(matrices)));
     }
+    return slowdown;
+}
+
+Slowdown frontier_slowdown(const FrontierProgram &program, FrontierForm form, bool on_gpu,
+                           const BlockValues &values, double bits) {
+    Slowdown slowdown = frontier_slowdown(on_gpu, values.numbers, bits);
+    if (values.numbers.precision != Precision::mpfr || !slowdown.possible) return slowdown;
+    const Cost cost = frontier_cost(program, form, values.nonnegative);
+    slowdown.time = 1 + mpfr_seconds(values.numbers) * cost.operations / cost.serial_seconds;
+    slowdown.memory =
+        static_cast<double>(8 * mpfr_key_words(form, program) + mpfr_number_bytes(values.numbers)) /
+        static_cast<double>(8 * key_words(form, program) + number_bytes(values.nonnegative));
     return slowdown;
 }
 

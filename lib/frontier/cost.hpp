@@ -3,6 +3,7 @@
 
 #include "jit/driver/gpu_properties.hpp"
 #include "lib/frontier/form.hpp"
+#include "lib/run/block_values.hpp"
 #include "lib/run/cost.hpp"
 #include "preprocess/branch_search.hpp"
 #include "preprocess/frontier_slices.hpp"
@@ -55,5 +56,8 @@ double expected_runs(std::int32_t n, double terms, bool on_gpu, const Numbers &n
 
 // `bits`: of the permanent, if it is to be exact.
 Slowdown frontier_slowdown(bool on_gpu, const Numbers &numbers, double bits);
+// The same for a program: of MPFR's numbers, with its operations, and keys that are hardly longer.
+Slowdown frontier_slowdown(const FrontierProgram &program, FrontierForm form, bool on_gpu,
+                           const BlockValues &values, double bits);
 
 } // namespace libperm

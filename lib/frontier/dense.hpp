@@ -7,7 +7,6 @@
 
 #include "lib/frontier/layout.hpp"
 #include "lib/frontier/work.hpp"
-#include "lib/number/with_fma.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
@@ -53,7 +52,7 @@ template <class Trait> class DenseFrontier {
         const std::array<double, 2> tables = largest_tables(work_.program);
         new_.grow(static_cast<std::size_t>(tables[0])); // the first row's, and every other
         old_.grow(static_cast<std::size_t>(tables[1]));
-        old_.data()[0] = Trait::one();
+        old_.data()[0] = numbers_.one();
         SlotSet open = 0;
         for (const FrontierStep &step : work_.program.steps) {
             open = advance(step, open);
@@ -131,11 +130,7 @@ template <class Trait> class DenseFrontier {
             if (count == 0) continue;
             Number *target = new_.data() + first;
             std::fill_n(target, count, Trait::zero());
-            const auto work = [&] { fill_block(static_cast<SlotSet>(block), target); };
-            if constexpr (Trait::uses_fma)
-                with_fma(work);
-            else
-                work();
+            Trait::with([&] { fill_block(static_cast<SlotSet>(block), target); });
             extent = join(extent, Trait::extent_of(target, static_cast<std::size_t>(count)));
         }
         return extent;

@@ -17,11 +17,12 @@ bool is_nonnegative(const Block &block) {
 
 EngineResult FrontierInput::zero() const {
     if (block()) return {Ball{}, {}};
-    if (wide()) return {WideBall{}, {}};
-    return {ResidueVector(residues()->primes.size(), 0), {}};
+    if (residues()) return {ResidueVector(residues()->primes.size(), 0), {}};
+    return {WideBall{}, {}};
 }
 
 EngineResult run_frontier(FrontierForm form, const FrontierRun &run) {
+    if (run.input.mpfr()) return run_mpfr_frontier(form, run);
     switch (form) {
     case FrontierForm::sparse:
         return run_sparse_frontier(run);
@@ -40,6 +41,12 @@ int sparse_key_words(const FrontierProgram &program, Arithmetic arithmetic) {
     for (const int made : arithmetic == Arithmetic::real ? std::span<const int>(real) : other)
         if (words <= made) return made;
     return 0;
+}
+
+int key_words(FrontierForm form, const FrontierProgram &program) {
+    return form == FrontierForm::branches ? branch_key_words(program)
+           : form == FrontierForm::sparse ? sparse_key_words(program)
+                                          : 0;
 }
 
 void throw_too_wide(const FrontierProgram &program) {

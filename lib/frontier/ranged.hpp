@@ -13,10 +13,11 @@ namespace libperm {
 template <class N> class RangedNumbers : public RangedOperations<N> {
   public:
     using typename RangedOperations<N>::Number, typename RangedOperations<N>::Factor;
-    static constexpr bool uses_fma = N::Arithmetic::parts > 1;
+    static constexpr bool is_slow = false;
     static constexpr bool has_exponents = true;
 
     explicit RangedNumbers(const FrontierLedger &ledger) : ledger_(ledger) {}
+    template <class Work> static void with(const Work &work) { with_numbers<N>(work); }
 
     const std::vector<Factor> &begin_step(const FrontierStep &step) {
         factors_.clear();

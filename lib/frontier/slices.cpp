@@ -109,10 +109,10 @@ EngineResult run_in_slices(const FrontierRun &run, const std::vector<FrontierSli
     sum.counts.slices = static_cast<std::int32_t>(slices.size());
     if (run.input.block())
         sum.value = sum_of(values_of<Ball>(parts));
-    else if (run.input.wide())
-        sum.value = sum_of(values_of<WideBall>(parts));
+    else if (const Residues *residues = run.input.residues())
+        sum.value = sum_of(values_of<ResidueVector>(parts), residues->primes);
     else
-        sum.value = sum_of(values_of<ResidueVector>(parts), run.input.residues()->primes);
+        sum.value = sum_of(values_of<WideBall>(parts));
     return sum;
 }
 

@@ -9,7 +9,6 @@
 
 #include "lib/frontier/state_key.hpp"
 #include "lib/frontier/work.hpp"
-#include "lib/number/with_fma.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
@@ -117,7 +116,7 @@ template <int Words, class Trait> class SparseFrontier {
 
     // The last state's number.
     Number compute(Counts &counts) {
-        old_.begin(Trait::one());
+        old_.begin(numbers_->one());
         run(work_.program.steps, counts);
         return old_.size > 0 ? old_.numbers.data()[0] : Trait::zero();
     }
@@ -259,11 +258,7 @@ template <int Words, class Trait> class SparseFrontier {
     bool survives(const Key &key) const { return key.shows(closing_, closing_mask_); }
 
     void merge_chunk(Chunk &chunk) const {
-        const auto work = [&] { expand_and_merge(chunk); };
-        if constexpr (Trait::uses_fma)
-            with_fma(work);
-        else
-            work();
+        Trait::with([&] { expand_and_merge(chunk); });
     }
 
     void expand_and_merge(Chunk &chunk) const {
@@ -300,11 +295,13 @@ template <int Words, class Trait> class SparseFrontier {
                     leads = leads && !old_keys[k].meets(term.one);
                 else
                     leads = leads && count != term.full;
+                if constexpr (room == Room::counter)
+                    for (const Floor &f : floors_) leads = leads && f.counter.of(key) >= f.least;
+                if (Trait::is_slow && !leads) continue;
                 keys[size] = key ^ closing_;
                 if constexpr (room == Room::counter) {
                     const std::uint64_t left = (term.full - count) >> term.counter.shift;
                     numbers[size] = numbers_->multiply(factors[left], old_numbers[k]);
-                    for (const Floor &f : floors_) leads = leads && f.counter.of(key) >= f.least;
                 } else {
                     numbers[size] = numbers_->multiply(factors[0], old_numbers[k]);
                 }
@@ -341,8 +338,11 @@ template <int Words, class Trait> class SparseFrontier {
         while (a < middle && b < end) {
             const bool from_a = !(keys[b] < keys[a]), from_b = !(keys[a] < keys[b]);
             out_keys[out] = from_a ? keys[a] : keys[b];
-            out_numbers[out] =
-                numbers_->add(from_a ? numbers[a] : Trait::zero(), from_b ? numbers[b] : Trait::zero());
+            if (Trait::is_slow && !(from_a && from_b))
+                out_numbers[out] = from_a ? numbers[a] : numbers[b];
+            else
+                out_numbers[out] =
+                    numbers_->add(from_a ? numbers[a] : Trait::zero(), from_b ? numbers[b] : Trait::zero());
             ++out;
             a += from_a;
             b += from_b;

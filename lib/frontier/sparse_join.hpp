@@ -251,7 +251,7 @@ template <int Words, class Trait> class SparseJoin {
             std::fill(chunk.sums.data() + before, chunk.sums.data() + right_.ranks, Trait::zero());
         }
         const JoinRows<Words, Trait> by_rows{*join_, *numbers_, left_, right_};
-        const auto work = [&] {
+        Trait::with([&] {
             for (const Task &task : chunk.tasks)
                 if (way_ == JoinWay::rows)
                     by_rows.put(chunk, task);
@@ -259,11 +259,7 @@ template <int Words, class Trait> class SparseJoin {
                     put_blocks(chunk, task);
                 else
                     put_subsets(chunk, task);
-        };
-        if constexpr (Trait::uses_fma)
-            with_fma(work);
-        else
-            work();
+        });
     }
 
     void put_blocks(Chunk &chunk, const Task &task) const {

@@ -2,13 +2,15 @@
 //
 // The engines are templates of a Trait: Number (a state's) and Factor (an entry's), begin_step and end_step
 // around each row (begin_join, scaled, factor_of before a join), times(factor, copies), multiply(factor,
-// number), add, zero, one and extent_of.
+// number), add, zero, one and extent_of; with(work), around what does these; is_slow, where an operation
+// takes longer than to ask whether it is needed.
 #pragma once
 
 #include "lib/base/error.hpp"
 #include "lib/frontier/frontier.hpp"
 #include "lib/frontier/ledger.hpp"
 #include "lib/number/residue_numbers.hpp"
+#include "lib/number/with_fma.hpp"
 
 #include <cstring>
 
@@ -26,15 +28,23 @@ inline FrontierWork work_of(const FrontierRun &run) {
     return {run.program, run.control, run.memory, run.threads, run.device};
 }
 
+template <class N, class Work> void with_numbers(const Work &work) {
+    if constexpr (N::Arithmetic::parts > 1)
+        with_fma(work);
+    else
+        work();
+}
+
 // Numbers that a bound of their error is known of: NonNegative or Signed.
 template <class N> class BoundedNumbers {
   public:
     using Number = N;
     using Factor = N;
-    static constexpr bool uses_fma = N::Arithmetic::parts > 1;
+    static constexpr bool is_slow = false;
     static constexpr bool has_exponents = false; // beside those of its doubles
 
     explicit BoundedNumbers(const FrontierLedger &ledger) : ledger_(ledger) {}
+    template <class Work> static void with(const Work &work) { with_numbers<N>(work); }
 
     // The factors of the row, one for each of its terms.
     const std::vector<Factor> &begin_step(const FrontierStep &step) {

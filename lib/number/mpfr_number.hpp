@@ -10,6 +10,24 @@
 
 namespace libperm {
 
+// MPFR's exponents end at 2^30 unless told otherwise (for this thread).
+class WholeExponentRange {
+  public:
+    WholeExponentRange() {
+        mpfr_set_emin(mpfr_get_emin_min());
+        mpfr_set_emax(mpfr_get_emax_max());
+    }
+    ~WholeExponentRange() {
+        mpfr_set_emin(emin_);
+        mpfr_set_emax(emax_);
+    }
+    WholeExponentRange(const WholeExponentRange &) = delete;
+    WholeExponentRange &operator=(const WholeExponentRange &) = delete;
+
+  private:
+    mpfr_exp_t emin_ = mpfr_get_emin(), emax_ = mpfr_get_emax();
+};
+
 class MpfrNumber {
   public:
     explicit MpfrNumber(mpfr_prec_t bits) {

@@ -31,7 +31,8 @@ template <int K> class ResidueNumbers {
     struct Factor {
         Number value, quotient; // a, floor(2^64 a / p)
     };
-    static constexpr bool uses_fma = false;
+    static constexpr bool is_slow = false;
+    template <class Work> static void with(const Work &work) { work(); }
 
     ResidueNumbers(const Residues &residues, std::size_t first) {
         for (std::size_t k = 0; k < K; ++k) {

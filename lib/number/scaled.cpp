@@ -17,24 +17,6 @@ namespace {
 constexpr std::int64_t most_integer_bits = 10000000; // three million digits: a second
 constexpr std::size_t least_digits = 17, most_digits = 3000000;
 
-// MPFR's exponents end at 2^30 unless told otherwise (for this thread).
-class WholeExponentRange {
-  public:
-    WholeExponentRange() {
-        mpfr_set_emin(mpfr_get_emin_min());
-        mpfr_set_emax(mpfr_get_emax_max());
-    }
-    ~WholeExponentRange() {
-        mpfr_set_emin(emin_);
-        mpfr_set_emax(emax_);
-    }
-    WholeExponentRange(const WholeExponentRange &) = delete;
-    WholeExponentRange &operator=(const WholeExponentRange &) = delete;
-
-  private:
-    mpfr_exp_t emin_ = mpfr_get_emin(), emax_ = mpfr_get_emax();
-};
-
 } // namespace
 
 Scaled make_scaled(double value, std::int64_t exp2) {

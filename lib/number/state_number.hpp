@@ -9,11 +9,13 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 namespace libperm {
 
 // Scales a number that is made of doubles.
-template <class N> N times_power(const N &number, int exp2) {
+template <class N>
+requires std::is_trivially_copyable_v<N> N times_power(const N &number, int exp2) {
     if (exp2 == 0) return number;
     auto doubles = std::bit_cast<std::array<double, sizeof(N) / sizeof(double)>>(number);
     for (double &x : doubles) x = std::ldexp(x, exp2);

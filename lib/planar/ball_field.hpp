@@ -5,7 +5,7 @@
 #pragma once
 
 #include "lib/number/mpfr_number.hpp"
-#include "lib/planar/radius.hpp"
+#include "lib/number/radius.hpp"
 
 #include <cmath>
 #include <cstddef>

@@ -150,7 +150,9 @@ Candidate Proposals::judged(Candidate c, const Slowdown &slowdown) const {
             static_cast<std::int64_t>(static_cast<double>(c.cost.bytes_per_state) * slowdown.memory);
     } else {
         c.refusal = PERM_UNSUPPORTED;
-        c.why_not = "has no numbers of MPFR, engine ryser has; precision exact knows no limit either";
+        c.why_not = formatted("has no numbers of {}; engine ryser has, on a CPU, and frontier of up to 4096 "
+                              "bits (complex: 2048); precision exact knows no limit either",
+                              precision_name(values.numbers.precision, values.numbers.bits));
     }
     if (values.numbers.precision == Precision::exact && !c.on_gpu)
         c.cost.bytes += std::max(0.0, bytes_of_residues(a, c, values.numbers, bits) -

@@ -2,7 +2,7 @@
 // trusted (lib/base/fields.hpp).
 #pragma once
 
-#include "lib/base/fields.hpp"
+#include "lib/base/text_field.hpp"
 #include "lib/plan/engines.hpp"
 #include "lib/run/engine_field.hpp"
 #include "lib/saved/plan.hpp"
@@ -83,7 +83,8 @@ template <class Archive> void serialize(Archive &ar, Candidate &c) {
     flags(ar, c.transposed, c.on_gpu, c.lacks_gpu, c.at_least, c.second);
     status(ar, c.refusal);
     cut_field(ar, c);
-    ar(c.cost, c.cost.bytes_per_state, c.why_not);
+    ar(c.cost, c.cost.bytes_per_state);
+    text_field(ar, c.why_not);
 }
 
 template <class Archive> void serialize(Archive &ar, SavedEnginePlan &plan) {
@@ -95,7 +96,7 @@ template <class Archive> void serialize(Archive &ar, SavedEnginePlan &plan) {
 template <class Archive> void serialize(Archive &ar, SavedBlock &block) {
     ar(block.lines, block.plans, block.candidates, block.plan_of, block.chosen);
     status(ar, block.refusal);
-    ar(block.why, block.refusal_text);
+    text_fields(ar, block.why, block.refusal_text);
 }
 
 template <class Archive> void serialize(Archive &ar, SavedPlan &saved) {
@@ -105,8 +106,10 @@ template <class Archive> void serialize(Archive &ar, SavedPlan &saved) {
     ar(plan.tape_rows);
     amounts(ar, plan.entry_bits, plan.sum_n, plan.sum_nnz, plan.serial_seconds, plan.gpu_seconds, plan.bytes);
     status(ar, plan.refusal);
-    ar(plan.structure, plan.refusal_text, plan.reductions, plan.blocks, plan.distinct, saved.groups,
-       saved.blocks, saved.expanded, saved.costliest);
+    ar(plan.structure);
+    text_field(ar, plan.refusal_text);
+    ar(plan.reductions, plan.blocks, plan.distinct, saved.groups, saved.blocks, saved.expanded,
+       saved.costliest);
 }
 
 } // namespace libperm

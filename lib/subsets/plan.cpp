@@ -137,7 +137,8 @@ bool shorten_leaves(TreePart &part) {
 void fit_leaves(SubsetPlan &plan) {
     // Instructions of doubles: a second of NVRTC and ptxas. Where a row sum is several doubles, what is
     // compiled is longer than they are, and not quicker: registers hold none of it.
-    const double most_code = row_parts_of(plan.kernel.arithmetic) > 1 ? 2500 : 9000;
+    const Arithmetic arithmetic = plan.kernel.arithmetic;
+    const double most_code = has_two_grids(arithmetic) || is_dd(arithmetic) ? 2500 : 9000;
     SubsetKernel &kernel = plan.kernel;
     while (static_cast<double>(leaf_code(kernel.tree)) * arithmetic_cost(kernel.arithmetic) > most_code) {
         SubsetKernel shorter = kernel;

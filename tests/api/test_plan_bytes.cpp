@@ -534,6 +534,31 @@ TEST_CASE("bytes that are cut off, damaged, foreign or of another version") {
     CHECK(std::string(perm_last_error()).find("written by libperm 9") != std::string::npos);
 }
 
+TEST_CASE("forged texts are refused where they are no UTF-8") {
+    const perm::Csr a = erdos_renyi(30, 0.4, Entries::real, run::seed(9115));
+    int forged = 0;
+    for (const bool is_refused : {false, true}) {
+        perm_opts opts = with("auto", "double", "");
+        if (is_refused) opts.memory_limit_bytes = 1000;
+        const std::string bytes = perm::Plan(a, opts).save();
+        for (const char *text : {"predicted to take", "is the limit", "needs a GPU"})
+            for (std::size_t at = bytes.find(text); at != std::string::npos; at = bytes.find(text, at + 1)) {
+                CAPTURE(std::string(text));
+                std::string other = bytes;
+                other[at] = '\xff';
+                other = with_digest(other);
+                perm_plan *plan = nullptr;
+                CHECK(perm_plan_load(other.data(), other.size(), nullptr, &plan) == PERM_BAD_ARGUMENT);
+                CHECK(std::string(perm_last_error()).find("a text") != std::string::npos);
+                CHECK(plan == nullptr);
+                ++forged;
+                other[at] = 'P'; // another text, but one
+                CHECK(perm::Plan::load(with_digest(other)).explain().size() > 0);
+            }
+    }
+    CHECK(forged > 3);
+}
+
 TEST_CASE("forged bytes with the right checksum") {
     Random random(run::seed(9106));
     int accepted = 0, refused = 0;

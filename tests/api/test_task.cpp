@@ -1,5 +1,7 @@
 // Tasks of every kind: in shards, as bytes, with checkpoints, the bits of one run; and all that is refused.
 #include "bench/families.hpp"
+#include "capi/task_source.hpp"
+#include "lib/periodic/answers/terms_way.hpp"
 #include "lib/run/part.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/run.hpp"
@@ -611,6 +613,69 @@ TEST_CASE("parts of samples and batches with anything behind a right seal: an an
     }
     MESSAGE(answered, " answered, ", refused, " refused");
     CHECK(refused > 0);
+}
+
+TEST_CASE("a forged periodic task: too few primes, lengths out of reach, texts that are none") {
+    const perm::Csr cell = perm::lattice_cell("grid:3");
+    perm_opts opts = PERM_OPTS_INIT;
+    opts.precision = "exact";
+    opts.device = "cpu";
+    const auto load = [&](const capi::TaskSource &source) {
+        const std::string bytes = source.bytes();
+        perm_opts limited = PERM_OPTS_INIT;
+        limited.time_limit_seconds = 1;
+        limited.memory_limit_bytes = std::int64_t{1} << 30;
+        perm_task *task = nullptr;
+        const perm_status status = perm_task_load(bytes.data(), bytes.size(), &limited, &task);
+        CHECK((status == PERM_OK) == (task != nullptr));
+        perm_task_destroy(task);
+        return status;
+    };
+    for (const bool joined : {false, true}) {
+        CAPTURE(joined);
+        const perm::Periodic periodic(cell.view(), joined, opts);
+        const capi::TaskSource genuine(perm::Task::periodic(periodic, 2000, 3).save());
+        CHECK(load(genuine) == PERM_OK);
+        std::string_view way = genuine.plan;
+        const auto named = libperm::read_from<libperm::TermsWay>(way);
+        REQUIRE(named.is_exact());
+        REQUIRE(named.primes.count > 10);
+        for (const std::int64_t missing : {std::int64_t{1}, named.primes.count / 2, named.primes.count - 1}) {
+            CAPTURE(missing);
+            libperm::TermsWay fewer = named;
+            fewer.primes.count -= missing;
+            capi::TaskSource forged = genuine;
+            forged.plan = libperm::written(fewer);
+            CHECK(load(forged) == PERM_BAD_ARGUMENT);
+            CHECK(std::string(perm_last_error()).find("begin anew") != std::string::npos);
+        }
+        for (const int bits : {33, 40, 50, 61}) {
+            CAPTURE(bits);
+            capi::TaskSource forged = genuine;
+            forged.first_term = std::int64_t{1} << bits;
+            CHECK(load(forged) != PERM_OK);
+            libperm::TermsWay most = named;
+            most.primes.count = (1 << 28) - 1;
+            forged.plan = libperm::written(most);
+            const perm_status status = load(forged);
+            CHECK((status == PERM_UNSUPPORTED || status == PERM_REFUSED_TIME));
+        }
+        capi::TaskSource forged = genuine;
+        forged.terms = std::int64_t{1} << 32;
+        CHECK(load(forged) != PERM_OK);
+        for (std::string capi::TaskSource::*text : {&capi::TaskSource::kind, &capi::TaskSource::method}) {
+            forged = genuine;
+            forged.*text = "caf\xe9";
+            std::string bytes = forged.bytes(); // in UTF-8
+            const std::size_t at = bytes.find("caf\xef\xbf\xbd");
+            REQUIRE(at != std::string::npos);
+            bytes[at + 4] = 'x';
+            bytes = sealed_bytes::with_digest(bytes);
+            perm_task *task = nullptr;
+            CHECK(perm_task_load(bytes.data(), bytes.size(), nullptr, &task) == PERM_BAD_ARGUMENT);
+            CHECK(std::string(perm_last_error()).find("a text") != std::string::npos);
+        }
+    }
 }
 
 TEST_CASE("places that are none, and answers that do not fit") {

@@ -131,7 +131,7 @@ void fuzz::run(std::string_view input) {
 std::vector<std::string> fuzz::seeds() {
     std::vector<std::string> all;
     for (const char *engine : {"auto", "ryser", "frontier", "tree", "hybrid"})
-        for (const char *precision : {"auto", "double", "dd", "exact"})
+        for (const char *precision : {"auto", "double", "dd", "exact", "mpfr:300"})
             for (const std::int32_t type : {PERM_VALUE_F64, PERM_VALUE_I64, PERM_VALUE_PATTERN})
                 all.push_back(payload_of(saved(engine, precision, type)));
     using branch_cases::Leaves;

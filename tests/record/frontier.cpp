@@ -1,17 +1,15 @@
 #include "tests/record/host.hpp"
 
-#include "jit/driver/jit_error.hpp"
 #include "lib/frontier/on_device.hpp"
 #include "lib/input/matrix.hpp"
 #include "lib/run/run_control.hpp"
 #include "lib/tape/on_device.hpp"
 #include "preprocess/scaling.hpp"
 #include "tests/record/outcome_text.hpp"
-#include "tests/support/host_queue.hpp"
+#include "tests/record/played.hpp"
 #include "tests/support/tape_of.hpp"
 #include "tests/support/wide_cases.hpp"
 
-#include <functional>
 #include <numeric>
 
 using namespace libperm;
@@ -21,22 +19,6 @@ using wide::Case;
 using wide::Random;
 
 namespace {
-
-// What a device is asked for, and a line with what it comes to. Without a compiler for the host it has said
-// so.
-void record_on(RecordLines &to, const std::string &name, HostQueue &queue,
-               const std::function<std::string(HostQueue &)> &work) {
-    if (!to.wants(name)) return;
-    const int before = queue.launches();
-    std::string text;
-    try {
-        text = work(queue);
-    } catch (const JitError &error) {
-        if (error.failure() == JitFailure::unavailable) return;
-        text = fmt::format("error={}", quoted(error.what()));
-    }
-    to.add(name, fmt::format("{} launches={} whole={}", text, queue.launches() - before, queue.is_whole()));
-}
 
 // ---------------------------------------------------------------- the frontier
 

@@ -42,6 +42,11 @@ inline LargeCase checkpointed_case(const std::string &name, std::uint64_t seed) 
         opts.memory_limit_bytes = 1 << 20;
         return with(dense(19, Entries::counts), opts);
     }
+    if (name == "mpfr slices") {
+        perm_opts opts = in_precision("frontier", "mpfr:200");
+        opts.memory_limit_bytes = 1 << 20;
+        return with(dense(17, Entries::real), opts);
+    }
     if (name == "second run" || name == "second run of ryser") { // frontier, then tree; ryser twice
         const bool chosen = name == "second run";
         perm_opts opts = in_precision(chosen ? "auto" : "ryser", "auto");

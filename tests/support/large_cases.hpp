@@ -95,5 +95,6 @@ inline std::vector<LargeCase> large_cases(std::int64_t shards, std::uint64_t see
     cases.push_back(grown(sliced("double", 1 << 20), shards, 17, dense(Entries::real)));
     cases.push_back(grown(sliced("dd", 3 << 20), shards, 17, dense(Entries::real)));
     cases.push_back(grown(sliced("exact", 4 << 20), shards, 17, dense(Entries::counts)));
+    cases.push_back(grown(sliced("mpfr:100", 4 << 20), shards, 14, dense(Entries::real)));
     return cases;
 }

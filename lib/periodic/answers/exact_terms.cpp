@@ -132,9 +132,12 @@ bool walks_on_device(const PeriodicPlan &plan, std::int64_t first) {
     return plan.tables ? !plan.joined() : plan.joined() && !recurs(plan, first);
 }
 
-TermPrimes primes_of_terms(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
-                           RunControl &control) {
+namespace {
+
+// Below 2^this are the whole numbers that the terms are, but for their signs.
+double bits_to_tell(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, RunControl &control) {
     const IntegerEntries entries = integer_entries(plan, [&control] { control.poll(); });
+    const Charge of_terms(&control.memory(), count * static_cast<std::int64_t>(sizeof(Outcome)));
     // The whole numbers are larger than the terms by their factor.
     const std::vector<std::int64_t> bits = term_bits(plan, first, count, control);
     double most = 0;
@@ -147,11 +150,28 @@ TermPrimes primes_of_terms(const PeriodicPlan &plan, std::int64_t first, std::in
                     formatted("the number has {:.3g} bits: ask for it in doubles (precision double) "
                               "or modulo a prime (precision mod:P)",
                               most));
+    return most;
+}
+
+constexpr double below_length = 0.01; // by so much the bits of a prime are fewer
+
+} // namespace
+
+TermPrimes primes_of_terms(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
+                           RunControl &control) {
+    const double most = bits_to_tell(plan, first, count, control);
     const bool on_gpu =
         walks_on_device(plan, first) &&
         place(placed_work(plan.options, device_work(plan, first, count, most), true), plan.options).on_gpu;
     const int length = on_gpu ? modular_bits : bits_of_primes(plan, most);
-    return {length, static_cast<std::int64_t>((most + 2) / (length - 0.01)) + 1};
+    return {length, static_cast<std::int64_t>((most + 2) / (length - below_length)) + 1};
+}
+
+// A bit for the sign; another is spare, for machines whose logarithms differ in the last place.
+bool tell_terms(const TermPrimes &primes, const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
+                RunControl &control) {
+    return static_cast<double>(primes.count) * (primes.bits - below_length) >=
+           bits_to_tell(plan, first, count, control) + 1;
 }
 
 ExactTerms::ExactTerms(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,

@@ -35,6 +35,10 @@ struct TermPrimes {
 TermPrimes primes_of_terms(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
                            RunControl &control);
 
+// Whether they are as many as the terms take, whoever named them. Throws the same.
+bool tell_terms(const TermPrimes &primes, const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
+                RunControl &control);
+
 // The pieces that these fall into, by what is said here alone.
 NumberedPieces pieces_of(const TermPrimes &primes, bool joined);
 

@@ -48,6 +48,17 @@ std::string digest_of_matrix(const PeriodicPlan &plan) {
     return digest_of_bytes(bytes);
 }
 
+// How long the terms are is found, of open ends, by a walk in doubles or by squares, which is not begun where
+// it takes too long.
+bool are_enough(const TermPrimes &primes, const AskedTerms &asked, RunControl &control) {
+    const PeriodicPlan &plan = *asked.plan;
+    if (!plan.tables && !plan.joined())
+        refuse_beyond_limit(asked,
+                            float_seconds(plan, asked.first, asked.count, false) / plan.options.threads,
+                            TermsWay::Numbers::doubles);
+    return tell_terms(primes, plan, asked.first, asked.count, control);
+}
+
 } // namespace
 
 PeriodicTask::PeriodicTask(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
@@ -60,7 +71,8 @@ PeriodicTask::PeriodicTask(const PeriodicPlan &plan, std::int64_t first, std::in
     require_length(plan, asked_.last());
     const Options &options = plan.options;
     const std::optional<std::string> kept = way ? *way : plan_in_checkpoint(options, TaskIdentity::periodic);
-    const std::optional<TermsWay> named = kept ? way_of(*kept, options) : std::nullopt;
+    std::optional<TermsWay> named = kept ? way_of(*kept, options) : std::nullopt;
+    if (named && named->is_exact() && !are_enough(named->primes, asked_, control)) named.reset();
     if (way && !named)
         throw Error(PERM_BAD_ARGUMENT, "the terms were begun in a way that there is not, or not with these "
                                        "options: begin anew");

@@ -1,0 +1,61 @@
+// All forms with MPFR's numbers: each is compiled for limbs of three numbers, as many as the bits take at
+// least.
+#include "lib/frontier/branches.hpp"
+#include "lib/frontier/dense.hpp"
+#include "lib/frontier/mpfr_numbers.hpp"
+#include "lib/frontier/sparse.hpp"
+
+namespace libperm {
+namespace {
+
+constexpr int few_limbs = 4, more_limbs = 16, most_limbs = 64;
+
+template <int Words> struct MpfrKeys {
+    template <class Numbers> using Frontier = SparseFrontier<Words, Numbers>;
+};
+
+template <template <class> class Frontier, int Limbs> EngineResult compute_in_mpfr(const FrontierRun &run) {
+    MpfrNumbers<Limbs> numbers(*run.input.mpfr());
+    Counts counts;
+    const MpfrState<Limbs> last = Frontier<MpfrNumbers<Limbs>>(work_of(run), numbers).compute(counts);
+    EngineResult result = numbers.close(last);
+    result.counts = counts;
+    return result;
+}
+
+template <int Limbs> EngineResult compute_in_limbs(FrontierForm form, const FrontierRun &run) {
+    if (form == FrontierForm::dense) return compute_in_mpfr<DenseFrontier, Limbs>(run);
+    const int words = mpfr_key_words(form, run.program);
+    if (words == 0) throw_too_wide(run.program);
+    if (form == FrontierForm::branches) return compute_in_mpfr<WideBranches, Limbs>(run);
+    return words == 4 ? compute_in_mpfr<MpfrKeys<4>::Frontier, Limbs>(run)
+                      : compute_in_mpfr<MpfrKeys<64>::Frontier, Limbs>(run);
+}
+
+} // namespace
+
+int mpfr_key_words(FrontierForm form, const FrontierProgram &program) {
+    const int words = key_words(form, program);
+    if (words == 0) return 0;
+    return form == FrontierForm::branches ? 2 : words <= 4 ? 4 : 64;
+}
+
+std::int64_t mpfr_number_bytes(const Numbers &numbers) {
+    const int limbs = mpfr_limbs(numbers);
+    return limbs <= few_limbs    ? sizeof(MpfrState<few_limbs>)
+           : limbs <= more_limbs ? sizeof(MpfrState<more_limbs>)
+           : limbs <= most_limbs ? sizeof(MpfrState<most_limbs>)
+                                 : 0;
+}
+
+EngineResult run_mpfr_frontier(FrontierForm form, const FrontierRun &run) {
+    const MpfrEntries &entries = *run.input.mpfr();
+    const int limbs = mpfr_limbs({Precision::mpfr, is_complex(entries.block), entries.bits});
+    if (limbs <= few_limbs) return compute_in_limbs<few_limbs>(form, run);
+    if (limbs <= more_limbs) return compute_in_limbs<more_limbs>(form, run);
+    if (limbs <= most_limbs) return compute_in_limbs<most_limbs>(form, run);
+    throw Error(PERM_UNSUPPORTED, "engine frontier has numbers of MPFR of up to 4096 bits, complex ones of "
+                                  "up to 2048; engine ryser has longer ones");
+}
+
+} // namespace libperm
