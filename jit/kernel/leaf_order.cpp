@@ -1,12 +1,12 @@
 #include "jit/kernel/leaf_order.hpp"
 
+#include "jit/number/index.hpp"
+
 #include <algorithm>
 #include <numeric>
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // Of each instruction the depth; of a row sum that of what first takes it.
 std::vector<std::int32_t> depths_of(const StraightLine &leaf) {
