@@ -8,7 +8,7 @@
 namespace libperm {
 
 // What follows stands in device/dense_product.cuh as well.
-constexpr unsigned dense_threads = 256;
+constexpr unsigned dense_product_threads = 256;
 constexpr std::uint32_t dense_rows = 128, dense_columns = 64; // of a block
 
 struct DeviceDenseProduct {

@@ -1,15 +1,11 @@
 #include "jit/kernel/leaf_order.hpp"
 
+#include "jit/number/index.hpp"
+
 #include <algorithm>
 #include <numeric>
 
 namespace libperm {
-namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
-} // namespace
-
 std::int64_t doubles_at_once(const StraightLine &leaf, const RowSums &sums, Arithmetic arithmetic) {
     std::vector<std::size_t> last(leaf.code.size());
     const auto use = [&](std::int32_t v, std::size_t k) {

@@ -7,7 +7,7 @@ namespace libperm {
 
 namespace {
 // On an H200: partial sums in registers; blocks that those leave room for.
-constexpr unsigned kept = 16, blocks_at_once = 8;
+constexpr unsigned kept = 16, walk_blocks = 8;
 } // namespace
 
 KernelRecipe matching_walk_kernels() {
@@ -23,7 +23,7 @@ KernelRecipe matching_walk_kernels() {
                          "    draw(all, reinterpret_cast<u32 *>(shared_memory));\n}}\n"
                          "extern \"C\" __global__ void __launch_bounds__({})\n"
                          "{}(const __grid_constant__ Tallies all) {{\n    tally(all);\n}}\n",
-                         draw_threads, blocks_at_once, draw_entry, tally_threads, tally_entry);
+                         draw_threads, walk_blocks, draw_entry, tally_threads, tally_entry);
     };
     recipe.flags = kernel_flags();
     recipe.entries = {draw_entry, tally_entry};

@@ -1,12 +1,12 @@
 #include "jit/kernel/row_sums.hpp"
 
+#include "jit/number/index.hpp"
+
 #include <algorithm>
 #include <map>
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // The instruction that last takes each value.
 std::vector<std::int64_t> last_uses(const StraightLine &leaf) {

@@ -8,8 +8,6 @@
 namespace libperm {
 namespace {
 
-constexpr const char *method = "    __device__ __forceinline__ ";
-
 class RegisterRows {
   public:
     explicit RegisterRows(const SubsetKernel &kernel)
@@ -63,7 +61,7 @@ class RegisterRows {
     }
 
     void constructor() {
-        add("\n{}Rows(const Values &values{})\n        : Numbers{{{}}}, v(values)", method,
+        add("\n{}Rows(const Values &values{})\n        : Numbers{{{}}}, v(values)", device_method,
             hybrid_ ? ", Number *global_x" : "", arithmetic_argument(kernel_.arithmetic));
         if (hybrid_) add(", x(global_x), global_product(number(1)), settled(false)");
         add(" {{\n");
@@ -73,7 +71,7 @@ class RegisterRows {
     }
 
     void column(std::int32_t j, bool in) {
-        add("{}void c{}_{}() {{", method, j, in ? "inc" : "exc");
+        add("{}void c{}_{}() {{", device_method, j, in ? "inc" : "exc");
         for (auto e = kernel_.column_ptr[static_cast<std::size_t>(j)];
              e < kernel_.column_ptr[static_cast<std::size_t>(j) + 1]; ++e) {
             const std::int32_t r = kernel_.row[static_cast<std::size_t>(e)];
@@ -95,12 +93,12 @@ class RegisterRows {
 
     // By number, of columns that are not unrolled; and of those that come in before the first block.
     void change() {
-        add("\n{}void bring_in(int column) {{\n        switch (column) {{\n", method);
+        add("\n{}void bring_in(int column) {{\n        switch (column) {{\n", device_method);
         for (std::int32_t j = kernel_.equal_chunks ? 0 : std::max(0, kernel_.unrolled - 1); j + 1 < kernel_.n;
              ++j)
             add("        case {0}: c{0}_inc(); break;\n", j);
         add("        default: break;\n        }}\n    }}\n\n");
-        add("{}void change(int column, bool in) {{\n        switch (column) {{\n", method);
+        add("{}void change(int column, bool in) {{\n        switch (column) {{\n", device_method);
         for (std::int32_t j = kernel_.equal_chunks ? 0 : kernel_.unrolled; j + 1 < kernel_.n; ++j)
             add("        case {0}: if (in) c{0}_inc(); else c{0}_exc(); break;\n", j);
         add("        default: break;\n        }}\n    }}\n\n");
@@ -108,7 +106,7 @@ class RegisterRows {
 
     void settle() {
         if (!hybrid_) {
-            add("{}void settle() {{}}\n\n", method);
+            add("{}void settle() {{}}\n\n", device_method);
             return;
         }
         add("    // Columns below c leave the product of the rows in global memory as it is.\n"
@@ -119,12 +117,12 @@ class RegisterRows {
             "        for (int r = 0; r < n - k; ++r) p[r % 4] = multiply(p[r % 4], x[threads * r]);\n"
             "        global_product = multiply(multiply(p[0], p[1]), multiply(p[2], p[3]));\n"
             "        settled = true;\n    }}\n\n",
-            method);
+            device_method);
     }
 
     // Four products side by side, so that no multiplication waits for the one before.
     void product() {
-        add("{}Number product() const {{\n", method);
+        add("{}Number product() const {{\n", device_method);
         const std::int32_t factors = k_ + (hybrid_ ? 1 : 0), chains = std::min(factors, 4);
         const auto factor = [&](std::int32_t r) {
             return r < k_ ? formatted("x{}", r) : std::string("global_product");
@@ -146,7 +144,7 @@ class RegisterRows {
         const std::int32_t u = kernel_.unrolled;
         add("    // Block i of the walk: its first subset is in place.\n"
             "{}void block(u64 i, Partial &sums) {{\n        Terms terms(*this, {});\n",
-            method, u > 0 ? "product()" : "i & 1 ? negate(product()) : product()");
+            device_method, u > 0 ? "product()" : "i & 1 ? negate(product()) : product()");
         for (std::uint32_t m = 1; m < std::uint32_t{1} << u; ++m) {
             const int j = std::countr_zero(m);
             if (j == u - 1)

@@ -7,6 +7,9 @@
 
 namespace libperm {
 
+// Before each method of `struct Rows`.
+constexpr const char *device_method = "    __device__ __forceinline__ ";
+
 // What the arithmetic itself holds: the last of `struct Values`, and where Rows takes it from.
 const char *arithmetic_member(Arithmetic a);
 const char *arithmetic_argument(Arithmetic a);

@@ -3,6 +3,7 @@
 #include "jit/kernel/leaf_order.hpp"
 #include "jit/kernel/row_sums.hpp"
 #include "jit/kernel/subset_registers.hpp"
+#include "jit/number/index.hpp"
 #include "jit/program/tree_program.hpp"
 #include "jit/text/text.hpp"
 
@@ -10,10 +11,6 @@
 
 namespace libperm {
 namespace {
-
-constexpr const char *method = "    __device__ __forceinline__ ";
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 bool has_same_rows(const Tree &tree, std::int32_t x, std::int32_t y) {
     const auto begin = [&](std::int32_t c) { return tree.row.begin() + tree.column_ptr[at(c)]; };
@@ -56,7 +53,7 @@ class TreeRows {
         constructor();
         change(root.loop, tree_.n - 1, "change");
         settle();
-        add("{}Number outer() const {{ return q0; }}\n\n", method);
+        add("{}Number outer() const {{ return q0; }}\n\n", device_method);
         inner(root, "inner");
         add("}};\n");
         return std::move(text_);
@@ -71,10 +68,10 @@ class TreeRows {
         if (in_shared_) {
             add("{}Rows(const Values &values, unsigned char *shared) : SharedRows(values.x, shared), "
                 "v(values) {{}}\n\n",
-                method);
+                device_method);
             return;
         }
-        add("{}Rows(const Values &values) : Numbers{{{}}}, v(values) {{\n", method,
+        add("{}Rows(const Values &values) : Numbers{{{}}}, v(values) {{\n", device_method,
             arithmetic_argument(arithmetic_));
         for (std::int32_t r = 0; r < tree_.n; ++r) add("        x{0} = v.x[{0}];\n", r);
         add("    }}\n\n");
@@ -87,7 +84,7 @@ class TreeRows {
     // Sums are exact, so that a sign does not cost a rounding. Columns of the same rows that stand side by
     // side have one code.
     void change(std::int32_t begin, std::int32_t end, const std::string &name) {
-        add("{}void {}(int column, double sign) {{\n", method, name);
+        add("{}void {}(int column, double sign) {{\n", device_method, name);
         if (in_shared_) { // a loop: code for each column would be longer than all the rest
             add("        if (column < 0) return;\n#pragma unroll 1\n"
                 "        for (int e = pattern_column_ptr[column]; e < pattern_column_ptr[column + 1]; ++e)\n"
@@ -126,7 +123,7 @@ class TreeRows {
         std::vector<std::int32_t> top = tree_.fixed_rows;
         for (std::size_t j = root.level.size(); j-- > at(loops_);)
             top.insert(top.end(), root.level[j].begin(), root.level[j].end());
-        add("{}void settle(int j) {{\n        switch (j) {{\n", method);
+        add("{}void settle(int j) {{\n        switch (j) {{\n", device_method);
         add("        case {0}: q{0} = {1}; [[fallthrough]];\n", loops_, times("", top));
         levels("        ", root, loops_);
         add("        default: break;\n        }}\n    }}\n\n");
@@ -141,7 +138,7 @@ class TreeRows {
     void inner(const TreePart &part, const std::string &name) {
         std::vector<std::string> parts;
         for (const TreePart &p : part.parts) parts.push_back(looped(p));
-        add("{}void {}(Number &sum, double &absolute) {{\n", method, name);
+        add("{}void {}(Number &sum, double &absolute) {{\n", device_method, name);
         if (parts.empty()) {
             leaf(in_shared_ ? least_alive(tree_, part.leaf, arithmetic_) : part.leaf);
         } else {
@@ -166,7 +163,7 @@ class TreeRows {
         change(part.loop, part.end, name + "_change");
         add("{}void {}(Number &sum, double &absolute) {{\n"
             "        Partial sums = sum_of_nothing<Arith>();\n        Number ",
-            method, name);
+            device_method, name);
         for (std::int32_t j = 0; j < loops; ++j) add("{}q{} = number(1)", j > 0 ? ", " : "", j);
         add(";\n        const Number q{} = number(1);\n", loops);
         add("#pragma unroll 1\n        for (unsigned m = 0;;) {{\n            switch (m == 0 ? {} : "

@@ -1,13 +1,13 @@
 #include "jit/program/straight_line.hpp"
 
+#include "jit/number/index.hpp"
+
 #include <algorithm>
 #include <numeric>
 #include <utility>
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 bool is_row_sum(const StraightLine &program, const Instruction &i) {
     return i.op == Op::add && i.a < program.inputs;

@@ -1,5 +1,7 @@
 #include "jit/program/tree_program.hpp"
 
+#include "jit/number/index.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <map>
@@ -7,8 +9,6 @@
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 std::span<const std::int32_t> rows_of(const Tree &tree, std::int32_t column) {
     const auto begin = at(tree.column_ptr[at(column)]), end = at(tree.column_ptr[at(column) + 1]);

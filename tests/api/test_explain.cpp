@@ -327,6 +327,7 @@ TEST_CASE("explain: a frontier on a tree names its decomposition, and its pictur
 }
 
 TEST_CASE("explain: a tree that is refused says how wide it is") {
+    if (run::sanitized) return run::skip("its search takes half a minute, and is sanitized in unit.slices");
     perm_opts opts = PERM_OPTS_INIT;
     opts.engine = "frontier";
     opts.device = "cpu";

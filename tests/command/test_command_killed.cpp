@@ -27,7 +27,7 @@ Words operator+(Words words, const Words &more) {
 
 // Its exit code, when it came to its end in spite of all.
 int disturbed(const Folder &folder, const Words &arguments, perm::families::Random &random) {
-    for (int k = 0; k < (run::sanitized ? 3 : 12); ++k) {
+    for (int k = 0; k < (run::sanitized ? 3 : 8); ++k) {
         const Process process(arguments, "/dev/null", folder / "stdout", folder / "stderr");
         std::this_thread::sleep_for(std::chrono::milliseconds(random.integer(0, 250)));
         process.signal(random.chance(0.5) ? SIGKILL : SIGTERM);

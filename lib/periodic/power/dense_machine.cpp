@@ -68,7 +68,7 @@ class DenseDevice final : public DenseMachine {
             const std::array<void *, 1> arguments{&m};
             const std::uint32_t blocks =
                 (m.rows + dense_rows - 1) / dense_rows * ((m.columns + dense_columns - 1) / dense_columns);
-            queue_.launch(dense_product_entry, blocks, dense_threads, arguments);
+            queue_.launch(dense_product_entry, blocks, dense_product_threads, arguments);
         }
         queue_.wait();
         control_.advance(static_cast<double>(a.on_host.rows) * static_cast<double>(a.on_host.columns) *
@@ -83,7 +83,7 @@ class DenseDevice final : public DenseMachine {
         for (const DeviceArray &plane : x.planes) {
             DeviceAddress at = plane.address();
             const std::array<void *, 3> arguments{&at, &count, &most};
-            queue_.launch(dense_largest_entry, blocks_for(dense_largest_entry, count), dense_threads,
+            queue_.launch(dense_largest_entry, blocks_for(dense_largest_entry, count), dense_product_threads,
                           arguments);
         }
         queue_.copy_out(&bits, most, sizeof bits);
@@ -96,7 +96,8 @@ class DenseDevice final : public DenseMachine {
         for (const DeviceArray &plane : x.planes) {
             DeviceAddress at = plane.address();
             const std::array<void *, 4> arguments{&at, &count, &one, &other};
-            queue_.launch(dense_scale_entry, blocks_for(dense_scale_entry, count), dense_threads, arguments);
+            queue_.launch(dense_scale_entry, blocks_for(dense_scale_entry, count), dense_product_threads,
+                          arguments);
         }
     }
 
@@ -122,8 +123,8 @@ class DenseDevice final : public DenseMachine {
         return {x.complex, x.dd, x.rows, x.columns, {}, x.exp2, x.lost};
     }
     unsigned blocks_for(const char *entry, std::uint64_t count) {
-        const std::uint64_t needed = (count + dense_threads - 1) / dense_threads,
-                            at_once = queue_.blocks_at_once(entry, dense_threads);
+        const std::uint64_t needed = (count + dense_product_threads - 1) / dense_product_threads,
+                            at_once = queue_.blocks_at_once(entry, dense_product_threads);
         return static_cast<unsigned>(std::max<std::uint64_t>(std::min(needed, at_once), 1));
     }
 
