@@ -176,7 +176,7 @@ KernelRecipe subsets_kernel(const SubsetKernel &kernel) {
     KernelRecipe recipe{key_of(kernel), [kernel] { return source_of(kernel); }, kernel_flags()};
     recipe.entries = {walk_entry(kernel)};
     if (!kernel.again) recipe.entries.emplace_back(gather_entry);
-    if (refines(kernel)) recipe.entries.emplace_back(select_entry);
+    if (refines(kernel)) recipe.entries.insert(recipe.entries.end(), {select_entry, rest_entry});
     if (refines(kernel) && kernel.engine != SubsetEngine::tree) recipe.entries.emplace_back(accurate_entry);
     return recipe;
 }

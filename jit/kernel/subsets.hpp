@@ -60,7 +60,8 @@ struct KernelColumns {
 KernelColumns columns_of(const SubsetKernel &kernel);
 
 constexpr const char *gray_entry = "perm_gray", *gather_entry = "perm_gather", *select_entry = "perm_select",
-                     *accurate_entry = "perm_accurate", *refined_entry = "perm_again";
+                     *rest_entry = "perm_rest", *accurate_entry = "perm_accurate",
+                     *refined_entry = "perm_again";
 
 // Of the walk: perm_again of one that sums segments again, so that both walks of a block can be loaded.
 const char *walk_entry(const SubsetKernel &kernel);

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <initializer_list>
 #include <limits>
+#include <numeric>
 #include <optional>
 
 namespace libperm {
@@ -65,7 +66,7 @@ class KernelRun {
             start(walk, launch,
                   std::ldexp(static_cast<double>(launch.end - launch.first), plan_.segment_bits));
         if (!refined_.all && refined_.most < std::numeric_limits<double>::infinity())
-            refine(first * window, segments);
+            refine(first * window, segments, window);
         return added_up(segments, window);
     }
 
@@ -138,18 +139,39 @@ class KernelRun {
     }
 
     // Sums those segments from `base` on that matter most again.
-    void refine(std::uint64_t base, std::uint64_t segments) {
+    void refine(std::uint64_t base, std::uint64_t segments, std::uint64_t window) {
+        find_hopeless(segments, window);
         std::uint64_t number = 0;
         queue_.copy_in(number_.address(), &number, sizeof number);
-        DeviceAddress partials = partials_.address(), chosen = chosen_.address(), counter = number_.address();
+        DeviceAddress partials = partials_.address(), hopeless = hopeless_.address(),
+                      chosen = chosen_.address(), counter = number_.address();
         double most = refined_.most;
-        launch(select_entry, threads_for(segments), {&partials, &segments, &most, &chosen, &counter});
+        launch(select_entry, threads_for(segments),
+               {&partials, &segments, &most, &window, &hopeless, &chosen, &counter});
         queue_.copy_out(&number, number_.address(), sizeof number);
         if (number == 0) return;
         if (plan_.engine != SubsetEngine::tree) return sum_accurately(base, number);
         const std::uint64_t at_once = refining_walk().shape.all();
         for (std::uint64_t k = 0; k < number; k += at_once)
             start(refining_walk(), {k, std::min(number, k + at_once), 1, base, chosen}, 0);
+    }
+
+    // The windows that are left as they are.
+    void find_hopeless(std::uint64_t segments, std::uint64_t window) {
+        std::uint64_t size = std::min(group, window);
+        double most = refined_.most;
+        std::vector<double> of_groups((segments + size - 1) / size);
+        rest_.reserve(of_groups.size() * sizeof(double));
+        DeviceAddress partials = partials_.address(), rest = rest_.address();
+        launch(rest_entry, threads_for(of_groups.size()), {&partials, &segments, &most, &size, &rest});
+        queue_.copy_out(of_groups.data(), rest, of_groups.size() * sizeof(double));
+        std::vector<int> hopeless;
+        for (std::size_t k = 0; k < of_groups.size(); k += window / size)
+            hopeless.push_back(
+                std::accumulate(of_groups.begin() + static_cast<std::ptrdiff_t>(k),
+                                of_groups.begin() + static_cast<std::ptrdiff_t>(k + window / size),
+                                0.0) > refined_.hopeless);
+        put(hopeless_, hopeless);
     }
 
     void sum_accurately(std::uint64_t base, std::uint64_t count) {
@@ -205,7 +227,8 @@ class KernelRun {
     RunControl &control_;
     double seconds_per_subset_;
     DeviceArray rows_{queue_}, values_{queue_}, refined_values_{queue_}, pattern_{queue_};
-    DeviceArray partials_{queue_}, gathered_{queue_}, chosen_{queue_}, number_{queue_};
+    DeviceArray partials_{queue_}, gathered_{queue_}, chosen_{queue_}, number_{queue_}, rest_{queue_},
+        hopeless_{queue_};
     std::uint64_t room_ = 0; // partial sums that there is memory for
 };
 

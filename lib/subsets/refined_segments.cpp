@@ -182,7 +182,7 @@ RefinedSegments choose_refined(const SubsetPlan &plan, const std::vector<double>
         }
     }
     // Among those between two samples there may be some that are larger.
-    return {std::max(left == 0 ? 0 : sums[left - 1], aim / (8 * each))};
+    return {std::max(left == 0 ? 0 : sums[left - 1], aim / (8 * each)), false, margin * margin * aim};
 }
 
 } // namespace libperm

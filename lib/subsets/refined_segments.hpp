@@ -8,7 +8,9 @@
 #pragma once
 
 #include "lib/subsets/plan.hpp"
+#include "lib/subsets/segment_sum.hpp"
 
+#include <cstddef>
 #include <limits>
 #include <vector>
 
@@ -18,7 +20,22 @@ struct RefinedSegments {
     // Segments whose absolute values add up to more than this.
     double most = std::numeric_limits<double>::infinity();
     bool all = false; // all at once, not in doubles first; engine `tree`
+    // A window whose other segments leave more than this by themselves is left as it is: no bound will be
+    // what was asked for, whatever is summed again.
+    double hopeless = std::numeric_limits<double>::infinity();
 };
+
+// Of a window: what the segments that are not summed again come to, in groups as a GPU adds them up.
+template <class Partials> double absolute_rest(const Partials &segments, double most) {
+    double rest = 0, of_group = 0;
+    for (std::size_t k = 0; k < segments.size(); ++k) {
+        if (segments[k].absolute <= most) of_group += segments[k].absolute;
+        if ((k + 1) % segment_group != 0 && k + 1 < segments.size()) continue;
+        rest += of_group;
+        of_group = 0;
+    }
+    return rest;
+}
 
 // About how large the permanent is, of numbers as the kernel takes them (lib/subsets/kernel_values.hpp). Of
 // random signs its square is the permanent of the squares, on average.

@@ -98,6 +98,7 @@ template <class A> class TreeRun {
     void refine(std::uint64_t first) {
         if constexpr (may_refine) {
             std::vector<std::uint64_t> chosen;
+            if (absolute_rest(partials_, refined_.most) > refined_.hopeless) return;
             for (std::uint64_t k = 0; k < partials_.size(); ++k)
                 if (partials_[k].absolute > refined_.most) chosen.push_back(first + k);
             std::vector<PartialOf<A>> sums(chosen.size());

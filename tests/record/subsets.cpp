@@ -175,12 +175,14 @@ template <class A> class Played {
     }
 
     std::vector<std::uint64_t> choose(double absolute) {
-        std::uint64_t count = partials_.size(), number = 0;
+        std::uint64_t count = partials_.size(), number = 0, window = count;
+        const int none = 0;
+        const int *hopeless = &none;
         double most = absolute / static_cast<double>(count) * 2;
         std::vector<std::uint64_t> chosen(count);
         const Partial *partials = partials_.data();
         std::uint64_t *to = chosen.data(), *counter = &number;
-        void *const arguments[] = {&partials, &count, &most, &to, &counter};
+        void *const arguments[] = {&partials, &count, &most, &window, &hopeless, &to, &counter};
         host_.launch(select_entry, static_cast<unsigned>((count + 6) / 7), 7, 0, arguments);
         chosen.resize(number);
         return chosen;

@@ -59,8 +59,11 @@ void SegmentWatch::selects(const HostLaunch &launch) {
     const auto most = launch.argument<double>(2);
     const auto partials = queue_.on_device<Partial3>(launch.argument<DeviceAddress>(0), count);
     plain_.insert(plain_.end(), partials.begin(), partials.end());
+    const auto window = launch.argument<std::uint64_t>(3);
+    const auto hopeless =
+        queue_.on_device<int>(launch.argument<DeviceAddress>(4), (count + window - 1) / window);
     for (std::uint64_t k = 0; k < count; ++k)
-        if (partials[k].absolute > most) right_.insert(k);
+        if (partials[k].absolute > most && hopeless[k / window] == 0) right_.insert(k);
 }
 
 // All of those that are to be, maybe in several launches; the first is given them in another order.
