@@ -104,6 +104,15 @@ EngineInput planned_input(const BlockRun &run, const ExactBlock &lines) {
     return {lines, run.plan.numbers.arithmetic()};
 }
 
+// What the block's values have from the reductions, beside what was computed of them as they stand.
+void add_input_error(Outcome &outcome, const Block &block) {
+    if (most_roundings(block) == 0) return;
+    const int down = ldexp_exponent(outcome.error.exp2 - outcome.value.exp2);
+    set_value(outcome, ball_from(block, outcome.value.mantissa, std::ldexp(outcome.error.mantissa, down),
+                                 outcome.value.exp2));
+}
+void add_input_error(Outcome &, const ExactBlock &) {}
+
 // What is sure to need more than the doubles that were planned is done in more at once, if there is time.
 // That follows from plan and values, so that shards and who combines them do the same.
 template <class Value>
@@ -137,6 +146,7 @@ std::optional<Outcome> run_in_wider(const BlockRun &run, const Candidate &choice
         const auto work = [&] {
             Outcome outcome = attempt.outcome_of(attempt.run(EngineInput(lines, wider.arithmetic)));
             if (std::is_same_v<Value, Tracked>) round_value(outcome);
+            add_input_error(outcome, block);
             return outcome;
         };
         if (best)
@@ -257,10 +267,7 @@ Outcome run_by_residues(const BlockRun &run, const Candidate &choice, const Bloc
     Outcome outcome = run_exactly(run, attempt, exact_block(block));
     set_value(outcome, WideBall{*outcome.wide, {}});
     round_value(outcome);
-    if (most_roundings(block) == 0) return outcome;
-    const int down = ldexp_exponent(outcome.error.exp2 - outcome.value.exp2);
-    set_value(outcome, ball_from(block, outcome.value.mantissa, std::ldexp(outcome.error.mantissa, down),
-                                 outcome.value.exp2));
+    add_input_error(outcome, block);
     return outcome;
 }
 

@@ -59,7 +59,8 @@ std::vector<Wider> tree_in_wider(const Candidate &c, const EngineInput &lines) {
     if (plan->kernel.arithmetic == Arithmetic::complex && lines.exact()) {
         if (FixedPointWide(*plan, *lines.exact()).is_moved())
             for (const Arithmetic a : {Arithmetic::complex_two_grids, Arithmetic::complex_split}) add(a);
-    } else if (plan->kernel.arithmetic == Arithmetic::real && block && is_exact(*block)) {
+    } else if (plan->kernel.arithmetic == Arithmetic::real && block &&
+               (is_exact(*block) || is_nonnegative(*block))) { // whose input errors are shares of it
         const FixedPointDouble values(*plan, *block);
         if (!is_out_of_reach(*plan, *block, values)) return all;
         // Without signs few segments hold nearly all of the terms' sizes, and are summed again.
