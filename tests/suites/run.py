@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import multiprocessing
+import subprocess
 import sys
 from pathlib import Path
 
@@ -25,7 +26,11 @@ SUITES = ("thewalrus", "piquasso", "qc_permanent", "stonesoup")
 def run(name: str, folder: Path, checkouts: Path | None, others: list[str]) -> tuple[str, bool]:
     """Runs one suite in a process of its own: what it replaces stays replaced."""
     suite = importlib.import_module(f"of_{name}").SUITE
-    fetched = suite.source.fetched(folder, checkouts)
+    try:
+        fetched = suite.source.fetched(folder, checkouts)
+    except (OSError, subprocess.CalledProcessError) as error:
+        told = f"{suite.source.name} {suite.source.version}: its tests could not be fetched: {error}"
+        return f"{told}\n    without a network: --help tells of --checkouts and --folder", False
     packages = suite.source.packages(fetched)
     if packages is not None:
         sys.path.insert(0, str(packages))
