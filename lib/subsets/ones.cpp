@@ -114,10 +114,4 @@ SubsetPlan with_derivative(SubsetPlan plan) {
     return other;
 }
 
-SubsetPlan without_derivative(SubsetPlan plan) {
-    plan.kernel.tree.derivative = false;
-    write_programs(plan.kernel.tree);
-    return plan;
-}
-
 } // namespace libperm

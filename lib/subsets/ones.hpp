@@ -20,8 +20,7 @@ struct DividedBlock {
 // where quotients are rounded and terms cancel: signs differ, and perm(|A|) may be any multiple of |perm(A)|.
 std::optional<DividedBlock> divided_by_ones(const SubsetPlan &plan, const Block &block);
 
-// The plan that takes two subsets at once, if that is quicker; and one subset at a time.
+// The plan that takes two subsets at once, if that is quicker.
 SubsetPlan with_derivative(SubsetPlan plan);
-SubsetPlan without_derivative(SubsetPlan plan);
 
 } // namespace libperm

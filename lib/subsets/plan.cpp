@@ -4,7 +4,6 @@
 #include "jit/program/tree_program.hpp"
 #include "jit/text/text.hpp"
 #include "lib/input/options.hpp"
-#include "lib/subsets/ones.hpp"
 #include "preprocess/partitioning.hpp"
 
 #include <algorithm>
@@ -182,6 +181,12 @@ double arithmetic_cost(Arithmetic arithmetic) {
         return 16;
     }
     return 1;
+}
+
+SubsetPlan without_derivative(SubsetPlan plan) {
+    plan.kernel.tree.derivative = false;
+    write_programs(plan.kernel.tree);
+    return plan;
 }
 
 SubsetPlan with_arithmetic(SubsetPlan plan, Arithmetic arithmetic, Summation summation) {

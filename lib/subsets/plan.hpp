@@ -27,6 +27,9 @@ class SubsetPlan final : public EnginePlan {
 // `at`: the transpose of `a`.
 SubsetPlan plan_subsets(SubsetEngine engine, const Pattern &a, const Pattern &at, bool equal_chunks);
 
+// The plan of a tree that takes two subsets at once (lib/subsets/ones) as one that takes them one at a time.
+SubsetPlan without_derivative(SubsetPlan plan);
+
 // The plan, made for `real`, for another arithmetic or another way to add up a block's terms; the order and
 // shape are what is cheapest for `real`.
 SubsetPlan with_arithmetic(SubsetPlan plan, Arithmetic arithmetic, Summation summation = Summation::plain);

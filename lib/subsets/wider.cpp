@@ -2,7 +2,6 @@
 
 #include "lib/subsets/fixed_point_double.hpp"
 #include "lib/subsets/fixed_point_wide.hpp"
-#include "lib/subsets/ones.hpp"
 #include "lib/subsets/refined_segments.hpp"
 #include "preprocess/permanent_bound.hpp"
 
