@@ -156,7 +156,8 @@ std::vector<CacheEntry> cache_list(const std::string &folder) {
         if (file.temporary) continue;
         const auto read = read_trusted(opened.descriptor, file.name);
         const auto content = read ? decode_cache_file(read->bytes) : std::nullopt;
-        if (content) entries.push_back({file.name, std::string(content->key), file.bytes, file.used.tv_sec});
+        if (content && cache_file_name(content->key) == file.name)
+            entries.push_back({file.name, std::string(content->key), file.bytes, file.used.tv_sec});
     }
     return entries;
 }

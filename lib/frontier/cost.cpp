@@ -260,8 +260,10 @@ Slowdown frontier_slowdown(const FrontierProgram &program, FrontierForm form, bo
     Slowdown slowdown = frontier_slowdown(on_gpu, values.numbers, bits);
     if (values.numbers.precision != Precision::mpfr || !slowdown.possible) return slowdown;
     const Cost cost = frontier_cost(program, form, values.nonnegative);
+    constexpr double beside_states = 1.06; // what threads work with
     slowdown.time = 1 + mpfr_seconds(values.numbers) * cost.operations / cost.serial_seconds;
     slowdown.memory =
+        beside_states *
         static_cast<double>(8 * mpfr_key_words(form, program) + mpfr_number_bytes(values.numbers)) /
         static_cast<double>(8 * key_words(form, program) + number_bytes(values.nonnegative));
     return slowdown;

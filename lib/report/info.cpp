@@ -113,13 +113,22 @@ Json cache_summary_json(const std::string &folder) {
     return j;
 }
 
-// What follows this word in the line of a kernel's key that begins with it, or "".
+// A key that somebody else has written may hold anything.
+std::string shown(std::string_view text) {
+    constexpr std::size_t most = 64;
+    std::string printable(text.substr(0, most));
+    for (char &c : printable)
+        if (c < ' ' || c > '~') c = '?';
+    return printable;
+}
+
+// What follows this word in the line of a kernel's key that begins with it, or "": what may be shown of it.
 std::string key_field(std::string_view key, std::string_view word) {
     while (!key.empty()) {
         const std::string_view line = key.substr(0, key.find('\n'));
         key.remove_prefix(std::min(key.size(), line.size() + 1));
         if (line.starts_with(word) && line.substr(word.size()).starts_with(' '))
-            return std::string(line.substr(word.size() + 1));
+            return shown(line.substr(word.size() + 1));
     }
     return {};
 }

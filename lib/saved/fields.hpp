@@ -106,7 +106,7 @@ template <class Archive> void serialize(Archive &ar, SavedPlan &saved) {
     ar(plan.tape_rows);
     amounts(ar, plan.entry_bits, plan.sum_n, plan.sum_nnz, plan.serial_seconds, plan.gpu_seconds, plan.bytes);
     status(ar, plan.refusal);
-    ar(plan.structure);
+    text_field(ar, plan.structure);
     text_field(ar, plan.refusal_text);
     ar(plan.reductions, plan.blocks, plan.distinct, saved.groups, saved.blocks, saved.expanded,
        saved.costliest);

@@ -83,23 +83,29 @@ std::uint64_t scattered(std::uint64_t k) {
     return z ^ z >> 31;
 }
 
-// The absolute values of a segment's terms, added up, from some of them: the sets of its three lowest and its
-// three highest columns, with any set of those between.
-double sampled(const ColumnsOfMatrix &a, const SubsetKernel &kernel, std::uint64_t segment,
-               std::uint64_t scatter) {
+// The absolute values of a segment's terms, added up, twice: from some of them, and from as many others.
+struct SampledSegment {
+    double one, other;
+};
+
+// From the sets of its three lowest and its three highest columns, with any set of those between.
+SampledSegment sampled(const ColumnsOfMatrix &a, const SubsetKernel &kernel, std::uint64_t segment,
+                       std::uint64_t scatter) {
     const std::int32_t bits = kernel.segment_bits, walked = std::min(bits, 6), low = walked / 2;
     std::uint64_t set = (segment ^ segment >> 1) << bits | (scatter & ((std::uint64_t{1} << bits) - 1));
     std::vector<double> x = a.empty_set();
     for (std::int32_t j = 0; j + 1 < kernel.n; ++j)
         if ((set >> j & 1) && a.is_summed(j)) a.change(x, j, true);
-    double sum = 0;
+    double sums[2] = {0, 0};
     for (std::uint64_t m = 0;;) {
-        sum += a.absolute_term(x);
-        if (++m >> walked != 0) return std::ldexp(sum, bits - walked);
+        sums[std::popcount(m) & 1] += a.absolute_term(x);
+        if (++m >> walked != 0) break;
         const int j = std::countr_zero(m), column = j < low ? j : bits - walked + j;
         set ^= std::uint64_t{1} << column;
         if (a.is_summed(column)) a.change(x, column, (set >> column & 1) != 0);
     }
+    const int scale = bits - walked + (walked > 0 ? 1 : 0);
+    return {std::ldexp(sums[0], scale), std::ldexp(walked > 0 ? sums[1] : sums[0], scale)};
 }
 
 } // namespace
@@ -110,10 +116,17 @@ double log2_permanent(const SubsetKernel &kernel, const std::vector<double> &num
 
 namespace {
 
-// Some segments' sums of absolute values, in ascending order, each of which stands for so many segments.
+// Some segments, in ascending order of what `one` tells, each of which stands for so many. What those that
+// seem small are together the other tells: where most terms are 0, one would have them too small.
 struct Sample {
-    std::vector<double> sums;
+    std::vector<SampledSegment> segments;
     double each;
+
+    double of_all() const {
+        double sum = 0;
+        for (const SampledSegment &s : segments) sum += s.other;
+        return sum * each;
+    }
 };
 
 Sample sample_of(const ColumnsOfMatrix &columns, const SubsetKernel &kernel) {
@@ -126,9 +139,10 @@ Sample sample_of(const ColumnsOfMatrix &columns, const SubsetKernel &kernel) {
         const std::uint64_t scatter = scattered(k);
         const double place = (static_cast<double>(k) + std::ldexp(static_cast<double>(scatter >> 32), -32));
         const auto segment = static_cast<std::uint64_t>(std::min(place * sample.each, segments - 1));
-        sample.sums.push_back(sampled(columns, kernel, segment, scatter));
+        sample.segments.push_back(sampled(columns, kernel, segment, scatter));
     }
-    std::sort(sample.sums.begin(), sample.sums.end());
+    std::stable_sort(sample.segments.begin(), sample.segments.end(),
+                     [](const SampledSegment &x, const SampledSegment &y) { return x.one < y.one; });
     return sample;
 }
 
@@ -148,8 +162,7 @@ double refining_slowdown(const SubsetPlan &plan, bool nonnegative) {
 
 double absolute_permanents(const SubsetKernel &kernel, const std::vector<double> &numbers) {
     const ColumnsOfMatrix columns(kernel, numbers);
-    const Sample sample = sample_of(columns, kernel);
-    const double sum = std::accumulate(sample.sums.begin(), sample.sums.end(), 0.0) * sample.each;
+    const double sum = sample_of(columns, kernel).of_all();
     return 2 * sum / std::exp2(std::floor(columns.log2_permanent())); // whatever the last bit of it
 }
 
@@ -166,23 +179,24 @@ RefinedSegments choose_refined(const SubsetPlan &plan, const std::vector<double>
                  permanent = std::exp2(std::floor(columns.log2_permanent())), // whatever the last bit of it
         aim = plan.tolerance * permanent / (2 * margin * rho);
     std::size_t left = 0; // samples that need not be summed again
-    for (double rest = sums[0] * each; rest <= aim && ++left < sums.size();) rest += sums[left] * each;
+    for (double rest = sums[0].other * each; rest <= aim && ++left < sums.size();)
+        rest += sums[left].other * each;
     const double share = 1 - static_cast<double>(left) / samples;
     if (plan.most_refined == 1 && share > all) return {0, true};
     if (share > plan.most_refined) {
         left = sums.size() - std::max<std::size_t>(1, static_cast<std::size_t>(plan.most_refined * samples));
-        const double rest =
-            std::accumulate(sums.begin(), sums.begin() + static_cast<std::ptrdiff_t>(left), 0.0);
-        if (rest * each > margin * aim) {
-            log_decision(formatted(
-                "no segment is summed again: without the one in {:.0f} that matters most the "
-                "others leave a bound of {:.1e}, where {:.1e} is asked for",
-                1 / plan.most_refined, plan.tolerance * rest * each / (margin * aim), plan.tolerance));
+        double rest = 0;
+        for (std::size_t k = 0; k < left; ++k) rest += sums[k].other * each;
+        if (rest > margin * aim) {
+            log_decision(
+                formatted("no segment is summed again: without the one in {:.0f} that matters most the "
+                          "others leave a bound of {:.1e}, where {:.1e} is asked for",
+                          1 / plan.most_refined, plan.tolerance * rest / (margin * aim), plan.tolerance));
             return {};
         }
     }
     // Among those between two samples there may be some that are larger.
-    return {std::max(left == 0 ? 0 : sums[left - 1], aim / (8 * each)), false, margin * margin * aim};
+    return {std::max(left == 0 ? 0 : sums[left - 1].one, aim / (8 * each)), false, margin * margin * aim};
 }
 
 } // namespace libperm
