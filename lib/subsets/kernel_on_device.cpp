@@ -72,7 +72,7 @@ class KernelRun {
 
     std::int64_t peak_bytes() const {
         return static_cast<std::int64_t>(rows_.bytes() + partials_.bytes() + gathered_.bytes() +
-                                         chosen_.bytes());
+                                         chosen_.bytes() + rest_.bytes() + hopeless_.bytes());
     }
 
   private:
