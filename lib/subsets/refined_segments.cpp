@@ -83,30 +83,29 @@ std::uint64_t scattered(std::uint64_t k) {
     return z ^ z >> 31;
 }
 
-// The absolute values of a segment's terms, added up, twice: from some of them, and from as many others.
-struct SampledSegment {
-    double one, other;
-};
-
-// From the sets of its three lowest and its three highest columns, with any set of those between.
-SampledSegment sampled(const ColumnsOfMatrix &a, const SubsetKernel &kernel, std::uint64_t segment,
-                       std::uint64_t scatter) {
+// The absolute values of a segment's terms, added up, from some of them: the sets of its three lowest and its
+// three highest columns, with any set of those between.
+double sampled(const ColumnsOfMatrix &a, const SubsetKernel &kernel, std::uint64_t segment,
+               std::uint64_t scatter) {
     const std::int32_t bits = kernel.segment_bits, walked = std::min(bits, 6), low = walked / 2;
     std::uint64_t set = (segment ^ segment >> 1) << bits | (scatter & ((std::uint64_t{1} << bits) - 1));
     std::vector<double> x = a.empty_set();
     for (std::int32_t j = 0; j + 1 < kernel.n; ++j)
         if ((set >> j & 1) && a.is_summed(j)) a.change(x, j, true);
-    double sums[2] = {0, 0};
+    double sum = 0;
     for (std::uint64_t m = 0;;) {
-        sums[std::popcount(m) & 1] += a.absolute_term(x);
-        if (++m >> walked != 0) break;
+        sum += a.absolute_term(x);
+        if (++m >> walked != 0) return std::ldexp(sum, bits - walked);
         const int j = std::countr_zero(m), column = j < low ? j : bits - walked + j;
         set ^= std::uint64_t{1} << column;
         if (a.is_summed(column)) a.change(x, column, (set >> column & 1) != 0);
     }
-    const int scale = bits - walked + (walked > 0 ? 1 : 0);
-    return {std::ldexp(sums[0], scale), std::ldexp(walked > 0 ? sums[1] : sums[0], scale)};
 }
+
+// Of one segment, twice, from different sets.
+struct SampledSegment {
+    double one, other;
+};
 
 } // namespace
 
@@ -139,7 +138,8 @@ Sample sample_of(const ColumnsOfMatrix &columns, const SubsetKernel &kernel) {
         const std::uint64_t scatter = scattered(k);
         const double place = (static_cast<double>(k) + std::ldexp(static_cast<double>(scatter >> 32), -32));
         const auto segment = static_cast<std::uint64_t>(std::min(place * sample.each, segments - 1));
-        sample.segments.push_back(sampled(columns, kernel, segment, scatter));
+        sample.segments.push_back({sampled(columns, kernel, segment, scatter),
+                                   sampled(columns, kernel, segment, scattered(samples + k))});
     }
     std::stable_sort(sample.segments.begin(), sample.segments.end(),
                      [](const SampledSegment &x, const SampledSegment &y) { return x.one < y.one; });
