@@ -92,7 +92,8 @@ std::string compile_text(const perm_result &r) {
 std::string precision_advice(const Options &options) {
     for (const char *doubles : {"", "auto", "double", "kahan", "dq"})
         if (options.precision == doubles) return "; --precision dd or exact may tell more, and takes longer";
-    if (options.precision.starts_with("mpfr")) return "; more bits may tell more, and so does --precision exact";
+    if (options.precision.starts_with("mpfr"))
+        return "; more bits may tell more, and so does --precision exact";
     return "";
 }
 

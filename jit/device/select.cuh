@@ -8,11 +8,13 @@
 extern "C" __global__ void perm_select(const Partial *partials, u64 count, double most, u64 window,
                                        const int *hopeless, u64 *chosen, u64 *number) {
     const u64 t = thread_index();
-    if (t < count && partials[t].absolute > most && !hopeless[t / window]) chosen[atomicAdd(number, u64{1})] = t;
+    if (t < count && partials[t].absolute > most && !hopeless[t / window])
+        chosen[atomicAdd(number, u64{1})] = t;
 }
 
 // What the others' absolute values add up to, `group` of them at a time.
-extern "C" __global__ void perm_rest(const Partial *partials, u64 count, double most, u64 group, double *rest) {
+extern "C" __global__ void perm_rest(const Partial *partials, u64 count, double most, u64 group,
+                                     double *rest) {
     const u64 first = thread_index() * group;
     if (first >= count) return;
     double sum = 0;
