@@ -40,7 +40,12 @@ def test_interrupted(call):
     folder = Path(libperm.__file__).parents[1]
     environment = dict(os.environ, PYTHONPATH=f"{folder}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
     child = subprocess.Popen(
-        [sys.executable, "-c", PRELUDE.format(call=call)], stdout=subprocess.PIPE, env=environment, text=True
+        [sys.executable, "-c", PRELUDE.format(call=call)],
+        stdout=subprocess.PIPE,
+        env=environment,
+        text=True,
+        # What a shell runs beside other things ignores it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     try:
         assert child.stdout.readline() == "ready\n"
