@@ -202,7 +202,7 @@ class KernelRun {
 
     template <class T> void put(DeviceArray &array, const std::vector<T> &numbers) {
         array.reserve(numbers.size() * sizeof(T));
-        queue_.copy_in(array.address(), numbers.data(), array.bytes());
+        queue_.copy_in(array.address(), numbers.data(), numbers.size() * sizeof(T));
     }
 
     struct Grid {
