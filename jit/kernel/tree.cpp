@@ -12,17 +12,12 @@
 namespace libperm {
 namespace {
 
-bool has_same_rows(const Tree &tree, std::int32_t x, std::int32_t y) {
-    const auto begin = [&](std::int32_t c) { return tree.row.begin() + tree.column_ptr[at(c)]; };
-    return std::equal(begin(x), begin(x + 1), begin(y), begin(y + 1));
-}
-
 // Where the code of the columns from c on ends, of `end`: those of the same rows have one that takes their
 // entries from where the column says, if they stand side by side above a segment's, which change most.
 std::int32_t end_of_code(const Tree &tree, std::int32_t c, std::int32_t end) {
     std::int32_t next = c + 1;
     if (c >= tree.segment_bits)
-        while (next < end && has_same_rows(tree, c, next)) ++next;
+        while (next < end && have_same_rows(tree, c, next)) ++next;
     return next;
 }
 

@@ -285,6 +285,10 @@ void write_programs(Tree &tree) {
     write_part(tree, tree.root, lowest);
 }
 
+bool have_same_rows(const Tree &tree, std::int32_t x, std::int32_t y) {
+    return std::ranges::equal(rows_of(tree, x), rows_of(tree, y));
+}
+
 std::int32_t longest_loop(const Tree &tree) { return longest_below(tree.root); }
 
 std::int64_t leaf_code(const Tree &tree) { return code_below(tree.root); }

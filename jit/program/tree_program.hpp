@@ -22,6 +22,9 @@ void write_programs(Tree &tree);
 // The lowest column of each leaf that touches two rows or more; no row has entries in two of them.
 std::vector<std::int32_t> derivative_columns(const Tree &tree);
 
+// Whether two columns have entries in the same rows.
+bool have_same_rows(const Tree &tree, std::int32_t x, std::int32_t y);
+
 // Values that the kernel takes: row sums, entries, constants.
 std::int64_t value_count(const Tree &tree);
 

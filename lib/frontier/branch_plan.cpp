@@ -6,6 +6,7 @@
 #include "lib/frontier/frontier.hpp"
 #include "lib/frontier/frontier_plan.hpp"
 #include "lib/frontier/kept_orders.hpp"
+#include "lib/run/kept_orders.hpp"
 #include "lib/run/proposals.hpp"
 #include "preprocess/branch_program.hpp"
 
@@ -40,9 +41,8 @@ std::optional<FoundBranches> search(Proposals &task, double other_seconds, doubl
     if (effort < 1) options.budget.share = 0;
     options.poll = task.poll();
     options.account = &task.control.memory();
-    constexpr double worth_keeping = 5e-3; // seconds of search
-    return options.budget.of(other_seconds) < worth_keeping ? find_branches(task.a, task.at, options)
-                                                            : kept_branches(task, options);
+    return options.budget.of(other_seconds) < worth_looking_up ? find_branches(task.a, task.at, options)
+                                                               : kept_branches(task, options);
 }
 
 // The largest middle set.

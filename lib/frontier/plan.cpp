@@ -8,6 +8,7 @@
 #include "lib/frontier/kept_orders.hpp"
 #include "lib/frontier/on_device.hpp"
 #include "lib/run/escalation.hpp"
+#include "lib/run/kept_orders.hpp"
 #include "lib/run/proposals.hpp"
 
 #include <algorithm>
@@ -181,8 +182,8 @@ class Proposal {
     }
 
     FrontierOrder found_order(const std::array<FrontierSide, 2> &sides, const FrontierOrderOptions &search) {
-        constexpr double worth_keeping = 5e-3; // seconds of search
-        if (search.budget.of(search.other_seconds) < worth_keeping) return find_frontier_order(sides, search);
+        if (search.budget.of(search.other_seconds) < worth_looking_up)
+            return find_frontier_order(sides, search);
         return kept_frontier_order(task_, sides, search);
     }
 

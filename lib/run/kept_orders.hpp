@@ -33,6 +33,9 @@ class SearchArguments {
     std::string bytes_;
 };
 
+// Shorter searches, in seconds, are not looked for on disk.
+constexpr double worth_looking_up = 5e-3;
+
 struct SearchName {
     const char *what;   // it looks for: "rows", "columns", "branches"
     const char *engine; // that it is for

@@ -106,6 +106,11 @@ void FixedPointDouble::scale_ones(const SubsetPlan &plan, const Pattern &pattern
     }
 }
 
+bool has_no_negative(const Block &block) {
+    return std::all_of(block.values.begin(), block.values.end(),
+                       [](const Tracked &x) { return x.value >= 0; });
+}
+
 RoundingWay way_of(const SubsetKernel &kernel) {
     const Arithmetic a = kernel.arithmetic;
     // Sums of sums: of groups, of a window's groups, of windows.
@@ -156,8 +161,7 @@ EngineResult FixedPointDouble::close(const SubsetSum &total, const Block &block,
     if (moved_ > 0) {
         // Row i within a share s_i of itself: |perm(A) - perm(A')| <= (prod_i (1 + s_i) - 1) perm(|A'|).
         const double share = moved_ < 0.5 ? moved_ * (1 + moved_) : infinity;
-        const bool nonnegative = std::all_of(block.values.begin(), block.values.end(),
-                                             [](const Tracked &x) { return x.value >= 0; });
+        const bool nonnegative = has_no_negative(block);
         result.grid_matters = !nonnegative;
         double most = std::fabs(value) + error;
         if (!nonnegative) {

@@ -23,6 +23,9 @@ struct RoundingWay {
 };
 RoundingWay way_of(const SubsetKernel &kernel);
 
+// Whether no value is negative, as it stands.
+bool has_no_negative(const Block &block);
+
 class FixedPointDouble {
   public:
     // `block` is A or A^T as the plan has it; with ones in the columns along which that takes two subsets at

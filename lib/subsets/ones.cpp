@@ -3,6 +3,7 @@
 #include "jit/program/tree_program.hpp"
 #include "lib/number/infinity.hpp"
 #include "lib/number/scaled_rows.hpp"
+#include "lib/subsets/fixed_point_double.hpp"
 #include "preprocess/index.hpp"
 
 #include <algorithm>
@@ -40,11 +41,6 @@ double bits_apart(const ScaledRows &rows, const std::vector<std::int64_t> &entri
     return largest <= most ? largest * count - all : infinity;
 }
 
-bool have_same_rows(const SubsetKernel &kernel, std::int32_t x, std::int32_t y) {
-    const auto begin = [&](std::int32_t c) { return kernel.row.begin() + kernel.column_ptr[at(c)]; };
-    return std::equal(begin(x), begin(x + 1), begin(y), begin(y + 1));
-}
-
 // With the columns along which the tree differentiates changed for those of the same rows that leave the rows
 // nearest to each other; whether that is near enough.
 bool choose_columns(SubsetPlan &plan, const Block &block) {
@@ -55,7 +51,7 @@ bool choose_columns(SubsetPlan &plan, const Block &block) {
         std::int32_t best = c;
         double least = bits_apart(rows, entries_of(plan, block, c));
         for (std::int32_t other = 0; other + 1 < plan.kernel.n; ++other) {
-            if (other == c || !have_same_rows(plan.kernel, c, other)) continue;
+            if (other == c || !have_same_rows(plan.kernel.tree, c, other)) continue;
             const double apart = bits_apart(rows, entries_of(plan, block, other));
             if (apart < least) least = apart, best = other;
         }
@@ -95,9 +91,7 @@ std::optional<DividedBlock> divided_by_ones(const SubsetPlan &plan, const Block 
     for (const std::int32_t c : derivative_columns(plan.kernel.tree))
         for (const std::int64_t one : entries_of(divided.plan, block, c))
             if (one >= 0) divide(divided, block, one);
-    const bool is_nonnegative =
-        std::all_of(block.values.begin(), block.values.end(), [](const Tracked &x) { return x.value >= 0; });
-    if (!divided.is_exact && !is_nonnegative) return std::nullopt;
+    if (!divided.is_exact && !has_no_negative(block)) return std::nullopt;
     return divided;
 }
 

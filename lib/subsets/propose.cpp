@@ -1,5 +1,6 @@
 #include "lib/subsets/propose.hpp"
 
+#include "lib/run/kept_orders.hpp"
 #include "lib/run/proposals.hpp"
 #include "lib/subsets/cost.hpp"
 #include "lib/subsets/ones.hpp"
@@ -88,9 +89,8 @@ bool wants_tree(const Proposals &task, Engine self) {
 constexpr double least_search = 6e-4; // seconds, for a first idea
 
 TreeSearch tree_search(const Proposals &task, double seconds) {
-    constexpr double worth_keeping = 5e-3; // seconds of search
     return {task.options.seed, seconds, task.poll(), parts_of(task.values.numbers.arithmetic()),
-            seconds < worth_keeping ? nullptr : &task.options.cache};
+            seconds < worth_looking_up ? nullptr : &task.options.cache};
 }
 
 Outlook outlook_of(Proposals &task, const SubsetPlan &outline) {

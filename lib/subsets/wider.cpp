@@ -7,19 +7,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace libperm {
 namespace {
 
-bool is_nonnegative(const Block &block) {
-    return std::all_of(block.values.begin(), block.values.end(),
-                       [](const Tracked &x) { return x.value >= 0; });
-}
-
 bool is_out_of_reach(const SubsetPlan &plan, const Block &block, const FixedPointDouble &values) {
     constexpr double margin = 6; // bits: a permanent may be so much larger than its estimate
     if (values.moved() == 0) return false;
-    if (is_nonnegative(block)) return !values.may_reach(plan.tolerance);
+    if (has_no_negative(block)) return !values.may_reach(plan.tolerance);
     const PermanentBound most = permanent_bound(block);
     const double moved =
         std::log2(values.moved()) + std::log2(most.mantissa) + static_cast<double>(most.exp2);
@@ -45,8 +41,9 @@ std::vector<Wider> tree_in_wider(const Candidate &c, const EngineInput &lines) {
     std::vector<Wider> all;
     const auto *given = plan_as<SubsetPlan>(c);
     if (!given) return all;
-    const SubsetPlan one_at_a_time = given->kernel.tree.derivative ? without_derivative(*given) : *given;
-    const SubsetPlan *const plan = &one_at_a_time;
+    std::optional<SubsetPlan> one_at_a_time;
+    if (given->kernel.tree.derivative) one_at_a_time = without_derivative(*given);
+    const SubsetPlan *const plan = one_at_a_time ? &*one_at_a_time : given;
     const auto add = [&](Arithmetic arithmetic, bool may_meet = true) {
         const auto wider = std::make_shared<const SubsetPlan>(with_arithmetic(*plan, arithmetic));
         if (c.on_gpu && !subsets_why_not(*wider).empty()) return;
@@ -59,11 +56,11 @@ std::vector<Wider> tree_in_wider(const Candidate &c, const EngineInput &lines) {
         if (FixedPointWide(*plan, *lines.exact()).is_moved())
             for (const Arithmetic a : {Arithmetic::complex_two_grids, Arithmetic::complex_split}) add(a);
     } else if (plan->kernel.arithmetic == Arithmetic::real && block &&
-               (is_exact(*block) || is_nonnegative(*block))) { // whose input errors are shares of it
+               (is_exact(*block) || has_no_negative(*block))) { // whose input errors are shares of it
         const FixedPointDouble values(*plan, *block);
         if (!is_out_of_reach(*plan, *block, values)) return all;
         // Without signs few segments hold nearly all of the terms' sizes, and are summed again.
-        add(Arithmetic::two_grids, is_nonnegative(*block) || may_round(*plan, values));
+        add(Arithmetic::two_grids, has_no_negative(*block) || may_round(*plan, values));
         add(Arithmetic::split);
     }
     return all;
