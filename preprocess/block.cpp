@@ -23,7 +23,7 @@ double most_roundings(const Block &block) {
 }
 
 template <class Value> Pattern nonzero_pattern(const BlockOf<Value> &block) {
-    Pattern nonzero{block.pattern.rows, block.pattern.cols, {0}, {}};
+    Pattern nonzero{block.pattern.rows, block.pattern.cols, {0}, {}, block.pattern.one_sided};
     std::size_t k = 0;
     for (std::int32_t i = 0; i < block.n(); ++i) {
         for (const std::int32_t j : block.pattern.row(i))

@@ -10,7 +10,7 @@ template <class Is> const EngineFacts *first_that(const Is &is) {
     return found == engine_facts.end() ? nullptr : &*found;
 }
 
-bool is_asked_for(const EngineFacts &e) { return e.id == Engine::automatic || e.goals.contains(Goal::block); }
+bool is_asked_for(const EngineFacts &e) { return e.id == Engine::automatic || computes_blocks(e.id); }
 
 template <class Is> std::optional<Engine> id_of_first_that(const Is &is) {
     const EngineFacts *found = first_that(is);

@@ -36,6 +36,7 @@ enum class Engine {
 // What can be asked of a solver.
 enum class Goal {
     block,          // the permanent of a block that the reductions leave
+    hafnian,        // that of a block whose pattern is one-sided
     dense,          // that of a small dense matrix, from the caller's arrays
     multiplicities, // that of lines given with multiplicities, exactly
     cells,          // that of a matrix of equal cells
@@ -118,7 +119,7 @@ inline constexpr std::array engine_facts{
     EngineFacts{.id = Engine::separable, .name = "separable", .goals = {Goal::block}, .on_cpu = true},
     EngineFacts{.id = Engine::frontier,
                 .name = "frontier",
-                .goals = {Goal::block, Goal::terms},
+                .goals = {Goal::block, Goal::hafnian, Goal::terms},
                 .on_cpu = true,
                 .on_gpu = true,
                 .transfers_states = true,
@@ -166,7 +167,10 @@ std::optional<Engine> engine_numbered(std::int32_t number); // that a plan can h
 Engine engine_for(Goal goal);                               // as results name it
 inline bool sums_subsets(Engine engine) { return facts_of(engine).sums_subsets; }
 inline bool has_kernel(Engine engine) { return facts_of(engine).has_kernel; }
-inline bool computes_blocks(Engine engine) { return facts_of(engine).goals.contains(Goal::block); }
+inline bool computes_blocks(Engine engine) {
+    const Goals &goals = facts_of(engine).goals;
+    return goals.contains(Goal::block) || goals.contains(Goal::hafnian);
+}
 inline bool needs_gpu(Engine engine) { return facts_of(engine).on_gpu && !facts_of(engine).on_cpu; }
 
 } // namespace libperm

@@ -67,6 +67,11 @@ bool is_settled(const Proposals &task) {
     });
 }
 
+// Graphs are the goal of some engines, two-sided blocks of others.
+bool serves(Engine engine, const Pattern &a) {
+    return facts_of(engine).goals.contains(a.one_sided ? Goal::hafnian : Goal::block);
+}
+
 // Only what may be run is kept, or shown: programs are large.
 void drop_plans_of_no_use(BlockPlan &plan) {
     const Candidate *choice = plan.choice(), *best = &plan.best();
@@ -96,18 +101,21 @@ BlockPlan plan_block(const Pattern &a, const LineClasses &kinds, const BlockValu
         if (known) return *known;
         known = Outlook{};
         for (const EngineInfo &engine : engine_table()) {
-            if (!engine.outlook) continue;
+            if (!engine.outlook || !serves(engine.id, task.a)) continue;
             known = better(*known, engine.outlook(task, engine.id));
         }
         return *known;
     };
+    std::vector<const EngineInfo *> engines;
     for (const EngineInfo &engine : engine_table())
-        if (engine.by_structure) engine.propose(task, engine.id);
+        if (serves(engine.id, a)) engines.push_back(&engine);
+    for (const EngineInfo *engine : engines)
+        if (engine->by_structure) engine->propose(task, engine->id);
     const bool others_are_asked = !is_settled(task);
-    for (const EngineInfo &engine : engine_table())
-        if (others_are_asked && !engine.by_structure) engine.propose(task, engine.id);
-    for (const EngineInfo &engine : engine_table())
-        if (others_are_asked && engine.propose_at_last) engine.propose_at_last(task, engine.id);
+    for (const EngineInfo *engine : engines)
+        if (others_are_asked && !engine->by_structure) engine->propose(task, engine->id);
+    for (const EngineInfo *engine : engines)
+        if (others_are_asked && engine->propose_at_last) engine->propose_at_last(task, engine->id);
 
     BlockPlan plan;
     plan.n = a.rows;
