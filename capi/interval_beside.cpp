@@ -52,6 +52,7 @@ template <class Read> std::string line_of(const libperm::Options &given, const R
 } // namespace
 
 std::string interval_beside(const libperm::Options &options, const perm_csr *a) noexcept {
+    if (options.function != libperm::MatrixFunction::permanent) return {};
     return line_of(options,
                    [&](libperm::RunControl &control, libperm::InputPattern &input, libperm::Values &values) {
                        // Refused before it is written out where it has more entries.
@@ -64,6 +65,7 @@ std::string interval_beside(const libperm::Options &options, const perm_csr *a) 
 
 std::string interval_beside(const libperm::Options &options, const libperm::InputPattern &of_plan,
                             const void *given) noexcept {
+    if (of_plan.pattern.one_sided) return {};
     return line_of(options,
                    [&](libperm::RunControl &control, libperm::InputPattern &input, libperm::Values &values) {
                        input = of_plan;

@@ -30,9 +30,10 @@ void require_executable(const perm_plan *plan, libperm::Call call) {
     libperm::require_counting(plan->plan.options, call);
 }
 
-libperm::InputPattern pattern_for(libperm::RunControl &control, const perm_csr *a) {
+libperm::InputPattern pattern_for(libperm::RunControl &control, const perm_csr *a,
+                                  libperm::MatrixFunction function) {
     return libperm::read_pattern(
-        a, [&control] { control.poll(); }, &control.memory());
+        a, function, [&control] { control.poll(); }, &control.memory());
 }
 libperm::Values values_for(libperm::RunControl &control, const libperm::InputPattern &input,
                            const void *values) {
@@ -51,9 +52,16 @@ void tell_end(const perm_opts *opts) {
     watch.tell(1, 0);
 }
 
+double rounding_of(const perm_csr &a, const libperm::Options &options, const perm_result &r) {
+    return options.function == libperm::MatrixFunction::permanent
+               ? libperm::entry_rounding(a, r)
+               : libperm::graph_entry_rounding(a, options.function, r);
+}
+
 // Thousands of each kind: exactly, and never written out.
 bool compute_line_classes(const perm_csr *a, const libperm::Options &options, libperm::RunControl &control,
                           perm_result &r) {
+    if (options.function != libperm::MatrixFunction::permanent) return false;
     Stopwatch watch;
     auto kinds = libperm::compute_exact_multiplicities(a, options, control);
     if (!kinds) return false;
@@ -70,7 +78,7 @@ std::unique_ptr<perm_plan> plan_for_once(const perm_csr *a, const libperm::Optio
     Stopwatch watch;
     auto made = std::make_unique<perm_plan>();
     made->is_account = true;
-    libperm::InputPattern input = pattern_for(control, a);
+    libperm::InputPattern input = pattern_for(control, a, options.function);
     libperm::Values values = values_for(control, input, libperm::GivenValues(input, *a).data());
     libperm::simplify(input, values);
     made->seconds_check = watch.lap();
@@ -125,7 +133,7 @@ void compute_otherwise(const perm_csr *a, const libperm::Options &options, libpe
                        perm_result &r) {
     const auto work = [&] {
         if (!compute_line_classes(a, options, control, r)) compute_by_plan(a, options, control, r);
-        r.entry_rounding = libperm::entry_rounding(*a, r);
+        r.entry_rounding = rounding_of(*a, options, r);
     };
     telling_interval(options, work, a);
 }
@@ -136,7 +144,7 @@ std::unique_ptr<perm_plan> compute_by_plan(const perm_csr *a, const perm_opts *o
     std::unique_ptr<perm_plan> plan;
     telling_interval(
         options, [&] { plan = compute_by_plan(a, options, control, r); }, a);
-    r.entry_rounding = libperm::entry_rounding(*a, r);
+    r.entry_rounding = rounding_of(*a, options, r);
     return plan;
 }
 

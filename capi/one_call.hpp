@@ -18,7 +18,8 @@ void require_kept(const perm_plan *plan);
 void require_executable(const perm_plan *plan, libperm::Call call);
 
 // The caller's matrix, within the call's memory, polled.
-libperm::InputPattern pattern_for(libperm::RunControl &control, const perm_csr *a);
+libperm::InputPattern pattern_for(libperm::RunControl &control, const perm_csr *a,
+                                  libperm::MatrixFunction function = libperm::MatrixFunction::permanent);
 libperm::Values values_for(libperm::RunControl &control, const libperm::InputPattern &input,
                            const void *values);
 

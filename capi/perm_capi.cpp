@@ -109,6 +109,16 @@ perm_status perm_compute(const perm_csr *a, const perm_opts *opts, perm_result *
     return into(result, [&](perm_result &r) { capi::compute_otherwise(a, opts, r); });
 }
 
+perm_status perm_hafnian(const perm_csr *a, const perm_opts *opts, perm_result *result) {
+    return into(result, [&](perm_result &r) {
+        libperm::Options options = libperm::read_options(opts, libperm::Call::compute);
+        if (options.function == libperm::MatrixFunction::permanent)
+            options.function = libperm::MatrixFunction::hafnian;
+        libperm::RunControl control(options);
+        capi::compute_otherwise(a, options, control, r);
+    });
+}
+
 perm_status perm_compute_with_plan(const perm_csr *a, const perm_opts *opts, perm_result *result,
                                    perm_plan **plan) {
     if (plan) *plan = nullptr;
@@ -128,7 +138,7 @@ perm_status perm_plan_create(const perm_csr *a, const perm_opts *opts, perm_plan
         const libperm::Options options = libperm::read_options(opts, libperm::Call::plan_create);
         auto made = std::make_unique<perm_plan>();
         libperm::RunControl control(options);
-        libperm::InputPattern input = pattern_for(control, a);
+        libperm::InputPattern input = pattern_for(control, a, options.function);
         const libperm::Values values = hints(input, *a, control);
         made->seconds_check = watch.lap();
         libperm::with_threads(options.threads, [&] {
@@ -188,7 +198,8 @@ perm_status perm_plan_load(const void *bytes, size_t size, const perm_opts *opts
 perm_status perm_plan_check_matrix(const perm_plan *plan, const perm_csr *a) {
     return guarded([&] {
         if (!plan) throw Error(PERM_BAD_ARGUMENT, "the plan is a null pointer");
-        const char *what = libperm::difference(plan->plan.input, libperm::read_pattern(a));
+        const char *what = libperm::difference(
+            plan->plan.input, libperm::read_pattern(a, plan->plan.options.function));
         if (what)
             throw Error(PERM_BAD_ARGUMENT,
                         libperm::formatted("the plan is of another matrix: the {} differ", what));

@@ -208,10 +208,12 @@ typedef struct perm_opts {
                                  * threads and memory_limit_bytes then are that machine's, and so are the GPUs that
                                  * device names. The plan can be explained and saved; executing it is
                                  * PERM_BAD_OPTION: load it there (docs/gpu.md) */
+    const char *function;       /* "permanent" (NULL); of a symmetric matrix, the graph of its entries, "hafnian",
+                                 * "loop_hafnian": see perm_hafnian */
 } perm_opts;
 
 #define PERM_OPTS_INIT { sizeof(perm_opts), NULL, NULL, NULL, 0.0, 0, 0, 0, 0.0, 0, NULL, NULL, NULL, NULL, \
-                         NULL, NULL, NULL, NULL, 0, NULL, 0.0, 0, 0, NULL }
+                         NULL, NULL, NULL, NULL, 0, NULL, 0.0, 0, 0, NULL, NULL }
 
 /* ---------------------------------------------------------------- result */
 
@@ -278,6 +280,20 @@ PERM_API perm_status perm_result_clear(perm_result *result);
  * Errors: 1xx for bad input; PERM_REFUSED_* before work is started, PERM_REFUSED_TIME also when a time limit
  * that was set runs out; PERM_CANCELLED; 4xx. */
 PERM_API perm_status perm_compute(const perm_csr *a, const perm_opts *opts, perm_result *result);
+
+/* The hafnian of a symmetric n x n matrix, both halves of which are given: the sum, over all ways to put the lines 0 to
+ * n - 1 into pairs {i, j}, of the product of their entries a_ij (Caianiello, Nuovo Cimento 10, 1953); of a graph's
+ * adjacency matrix the number of its perfect matchings. perm(A) is that of [[0, A], [A^T, 0]]. Of an odd n it is 0, of
+ * n = 0 it is 1. The diagonal does not count, but for copies of a line: row_multiplicity says how often each counts
+ * (col_multiplicity is NULL, or the same), and two copies of line i have the entry a_ii.
+ * With opts->function "loop_hafnian", or with row_unmatched, lines may also stay single, each at the price of its loop,
+ * which is row_unmatched[i], or without these a_ii: the loop hafnian (Bjorklund, Gupt and Quesada, ACM J. Exp.
+ * Algorithmics 24 (2019)). col_unmatched is NULL.
+ * What perm_compute is with opts->function "hafnian": options, result and errors are as there; and plans made with that
+ * option (perm_plan_create, perm_task_plan) are executed, also in batches and shards, saved and explained. A bound holds
+ * for the upper half as it is given. PERM_BAD_MATRIX where the matrix is not symmetric: doubles may differ by rounding,
+ * 2^-46 of the larger, numbers of other types not at all. (docs/hafnians.md) */
+PERM_API perm_status perm_hafnian(const perm_csr *a, const perm_opts *opts, perm_result *result);
 
 /* A matrix as a product, A = U V^T, of order n and of the rank `rank` at most. */
 typedef struct perm_factors {

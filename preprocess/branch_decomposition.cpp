@@ -1,9 +1,11 @@
 #include "preprocess/branch_decomposition.hpp"
 
 #include "preprocess/block.hpp"
+#include "preprocess/branch_lines.hpp"
 #include "preprocess/index.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace libperm {
 namespace {
@@ -17,24 +19,33 @@ bool mark(std::vector<bool> &marks, std::size_t place) {
 
 } // namespace
 
+BranchSides sides_of(const Pattern &a) {
+    if (!a.one_sided) return BranchSides::two;
+    for (std::int32_t i = 0; i < a.rows; ++i)
+        if (!a.row(i).empty() && a.row(i).front() == i) return BranchSides::one_with_loops;
+    return BranchSides::one;
+}
+
 bool is_decomposition(const Pattern &a, const BranchDecomposition &tree) {
     if (tree.leaves.empty() || tree.joins.size() + 1 != tree.leaves.size()) return false;
-    const Transposed at_once = transpose(a);
+    if (a.nnz() > std::numeric_limits<std::int32_t>::max()) return false;
+    const BranchLines lines(a);
     std::vector<bool> held(static_cast<std::size_t>(a.nnz()), false);
     const auto hold = [&](std::int64_t entry) { return !mark(held, static_cast<std::size_t>(entry)); };
     std::int64_t entries = 0;
     for (const BranchLeaf &leaf : tree.leaves) {
-        const bool is_row = leaf.kind == BranchLeaf::Kind::row;
         if (leaf.kind == BranchLeaf::Kind::entry) {
             if (leaf.entry < 0 || leaf.entry >= a.nnz() || !hold(leaf.entry)) return false;
             ++entries;
             continue;
         }
-        const Pattern &lines = is_row ? a : at_once.pattern;
-        if (leaf.index < 0 || leaf.index >= lines.rows) return false;
-        const std::int64_t first = lines.row_begin(leaf.index);
-        for (std::int64_t k = first; k < first + std::ssize(lines.row(leaf.index)); ++k, ++entries)
-            if (!hold(is_row ? k : at_once.source[static_cast<std::size_t>(k)])) return false;
+        const bool is_row = leaf.kind == BranchLeaf::Kind::row;
+        if (leaf.index < 0 || leaf.index >= (is_row ? lines.rows() : lines.columns())) return false;
+        if (lines.has_loop(lines.line_of(leaf))) return false;
+        for (const std::int32_t entry : lines.on(lines.line_of(leaf))) {
+            if (!hold(entry)) return false;
+            ++entries;
+        }
     }
     if (entries != a.nnz()) return false;
     std::vector<bool> joined(static_cast<std::size_t>(tree.nodes()), false);
@@ -53,23 +64,23 @@ std::int64_t bytes_of(const BranchSource &source) {
 
 std::array<std::int32_t, 2> lines_of(const Pattern &a, std::int64_t entry) {
     const auto end = std::upper_bound(a.row_ptr.begin(), a.row_ptr.end(), entry);
-    return {static_cast<std::int32_t>(end - a.row_ptr.begin()) - 1, a.rows + a.col[at(entry)]};
+    return {static_cast<std::int32_t>(end - a.row_ptr.begin()) - 1, a.line_of_column(a.col[at(entry)])};
 }
 
 std::vector<std::int32_t> leaves_of_entries(const BranchSource &source) {
     const Pattern &a = source.pattern;
-    std::vector<std::int32_t> of_line(at(a.rows + a.cols), -1), of_entry(at(a.nnz()), -1);
+    std::vector<std::int32_t> of_line(at(a.lines()), -1), of_entry(at(a.nnz()), -1);
     for (std::size_t k = 0; k < source.tree.leaves.size(); ++k) {
         const BranchLeaf &leaf = source.tree.leaves[k];
         std::int32_t &place = leaf.kind == BranchLeaf::Kind::entry ? of_entry[at(leaf.entry)]
                               : leaf.kind == BranchLeaf::Kind::row ? of_line[at(leaf.index)]
-                                                                   : of_line[at(a.rows + leaf.index)];
+                                                                   : of_line[at(a.line_of_column(leaf.index))];
         place = static_cast<std::int32_t>(k);
     }
     for (std::int32_t i = 0; i < a.rows; ++i)
         for (std::int64_t e = a.row_begin(i); e < a.row_begin(i + 1); ++e)
             if (of_entry[at(e)] < 0)
-                of_entry[at(e)] = std::max(of_line[at(i)], of_line[at(a.rows + a.col[at(e)])]);
+                of_entry[at(e)] = std::max(of_line[at(i)], of_line[at(a.line_of_column(a.col[at(e)]))]);
     return of_entry;
 }
 

@@ -14,6 +14,13 @@
 
 namespace libperm {
 
+//
+// In a graph the lines are its vertices, of which an even number is matched below a node, where no entry is a
+// loop; states of k middle lines are 2^(k-1), or 2^k.
+enum class BranchSides : std::uint8_t { two, one, one_with_loops };
+BranchSides sides_of(const Pattern &a);
+
+// Of a graph a line is a column; one with a loop is no leaf, for a step takes two lines or none.
 struct BranchLeaf {
     enum class Kind : std::uint8_t { row, column, entry };
     Kind kind;
@@ -47,7 +54,7 @@ struct BranchSource {
     bool keeps(std::int64_t entry) const { return kept.empty() || kept[static_cast<std::size_t>(entry)]; }
 };
 std::int64_t bytes_of(const BranchSource &source);
-std::array<std::int32_t, 2> lines_of(const Pattern &a, std::int64_t entry); // numbered rows first
+std::array<std::int32_t, 2> lines_of(const Pattern &a, std::int64_t entry); // of a loop the same twice
 std::vector<std::int32_t> leaves_of_entries(const BranchSource &source);
 
 // Without the leaves whose entries are all gone. `node`: of the whole tree, of each node that is left.

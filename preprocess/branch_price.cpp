@@ -19,9 +19,12 @@ BranchStates BranchPricing::states(std::int32_t width, std::int32_t used) const 
     BranchStates s;
     s.width = width;
     s.used = used;
-    s.count = std::exp2(std::clamp(log2_binomial_(width, used), 0.0, most_log2_branch_states));
+    s.count = std::exp2(std::clamp(log2_states_(width, used), 0.0, most_log2_branch_states));
     constexpr double least = 1e-3;
-    if (width > 0) s.used_share = std::clamp(static_cast<double>(used) / width, least, 1 - least);
+    if (log2_states_.sides() != BranchSides::two)
+        s.used_share = 0.5;
+    else if (width > 0)
+        s.used_share = std::clamp(static_cast<double>(used) / width, least, 1 - least);
     return s;
 }
 
@@ -66,7 +69,8 @@ double BranchPricing::seconds(const JoinShape &join, const BranchStates &first, 
 }
 
 double BranchPricing::least_seconds(std::int32_t degree) const {
-    const std::int32_t m = degree > 4 ? (degree + 3) / 4 : 0;
+    const bool is_known = log2_states_.sides() == BranchSides::two;
+    const std::int32_t m = is_known && degree > 4 ? (degree + 3) / 4 : 0;
     return price_.state * states(2 * m, m).count;
 }
 

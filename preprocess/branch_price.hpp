@@ -5,9 +5,26 @@
 // used lines each, there are C(k, u) states. Lines are taken to be used independently of each other.
 #pragma once
 
+#include "preprocess/branch_decomposition.hpp"
 #include "preprocess/frontier_state.hpp"
 
 namespace libperm {
+
+// log2 of the states of so many middle lines, of which `used` are used.
+class Log2BranchStates {
+  public:
+    Log2BranchStates(std::int32_t lines, BranchSides sides)
+        : log2_binomial_(sides == BranchSides::two ? lines : 0), sides_(sides) {}
+    double operator()(std::int32_t lines, std::int32_t used) const {
+        if (sides_ == BranchSides::two) return log2_binomial_(lines, used);
+        return sides_ == BranchSides::one && lines > 0 ? lines - 1 : lines;
+    }
+    BranchSides sides() const { return sides_; }
+
+  private:
+    Log2Binomial log2_binomial_;
+    BranchSides sides_;
+};
 
 // What joins and lists of states are going to take.
 struct BranchPrice {
@@ -37,8 +54,9 @@ struct BranchStates {
 class BranchPricing {
   public:
     // Prices sets of at most so many lines.
-    BranchPricing(const BranchPrice &price, double most_states, std::int32_t lines)
-        : price_(price), most_states_(most_states), log2_binomial_(lines) {}
+    BranchPricing(const BranchPrice &price, double most_states, std::int32_t lines,
+                  BranchSides sides = BranchSides::two)
+        : price_(price), most_states_(most_states), log2_states_(lines, sides) {}
 
     // At least one: what has none is a permanent of 0, which others find.
     BranchStates states(std::int32_t width, std::int32_t used) const;
@@ -64,7 +82,7 @@ class BranchPricing {
 
     BranchPrice price_;
     double most_states_;
-    Log2Binomial log2_binomial_;
+    Log2BranchStates log2_states_;
 };
 
 // log2 of states beyond which numbers are not told apart: their products are to be finite.

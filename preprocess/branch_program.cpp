@@ -1,6 +1,6 @@
 #include "preprocess/branch_program.hpp"
 
-#include "preprocess/frontier_state.hpp"
+#include "preprocess/branch_price.hpp"
 #include "preprocess/index.hpp"
 
 #include <algorithm>
@@ -37,18 +37,19 @@ class Builder {
   public:
     Builder(const BranchSource &source, const Poll &poll)
         : pattern_(source.pattern),
-          rows_(pattern_.rows),
+          rows_(pattern_.one_sided ? 0 : pattern_.rows),
           pruned_(pruned(source)),
           tree_(pruned_.tree),
           steps_(poll),
-          entries_(at(rows_ + pattern_.cols)),
-          binomial_(rows_ + pattern_.cols) {
-        for (std::int32_t i = 0; i < rows_; ++i) {
+          entries_(at(pattern_.lines())),
+          log2_states_(pattern_.lines(), sides_of(pattern_)) {
+        for (std::int32_t i = 0; i < pattern_.rows; ++i) {
             std::int64_t entry = pattern_.row_begin(i) - 1;
             for (const std::int32_t j : pattern_.row(i)) {
                 if (!source.keeps(++entry)) continue;
-                entries_[at(i)].push_back({rows_ + j, entry});
-                entries_[at(rows_ + j)].push_back({i, entry});
+                const std::int32_t other = pattern_.line_of_column(j);
+                entries_[at(i)].push_back({other, entry});
+                if (other != i) entries_[at(other)].push_back({i, entry});
             }
         }
     }
@@ -79,7 +80,7 @@ class Builder {
         MetLines lines;
         if (leaf.kind == BranchLeaf::Kind::entry) {
             for (const std::int32_t line : libperm::lines_of(pattern_, leaf.entry))
-                lines.push_back({line, 1});
+                if (lines.empty() || lines.back().line != line) lines.push_back({line, 1});
             return lines;
         }
         for (const LineEntry &e : entries_[at(line_of(leaf))]) lines.push_back({e.other, 1});
@@ -139,7 +140,7 @@ class Builder {
 
     // Columns in a state and rows not in it are `chosen` of its lines.
     double states_of(std::int32_t lines, std::int32_t chosen) const {
-        return std::exp2(std::min(binomial_(lines, chosen), 1000.0));
+        return std::exp2(std::min(log2_states_(lines, chosen), 1000.0));
     }
 
     // Which child of each join is walked first: so that the fewest states are held at once. Either child
@@ -313,7 +314,7 @@ class Builder {
     }
 
     static void add_entry_terms(FrontierStep &step, std::int64_t entry, const std::vector<Met> &lines) {
-        const Met &row = lines[0], &col = lines[1];
+        const Met &row = lines.front(), &col = lines.back(); // of a loop the same
         FrontierTerm none{};
         none.entry = -1;
         none.slot = col.slot;
@@ -517,7 +518,7 @@ class Builder {
     const BranchDecomposition &tree_;
     PolledSteps steps_;
     std::vector<std::vector<LineEntry>> entries_; // of each line
-    const Log2Binomial binomial_;
+    const Log2BranchStates log2_states_;
     std::vector<double> states_; // of each node
     std::vector<bool> swapped_;  // the second child of a join is walked first
     std::vector<Waiting> waiting_;

@@ -45,7 +45,7 @@ class SearchOnTree {
     SearchOnTree(const BranchLines &lines, const BranchSearchOptions &options)
         : lines_(lines),
           options_(options),
-          pricing_(options.price, options.most_states, lines.count()),
+          pricing_(options.price, options.most_states, lines.count(), lines.sides()),
           starts_(options.poll),
           random_(options.seed),
           held_(options.account) {}

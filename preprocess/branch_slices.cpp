@@ -50,7 +50,7 @@ class Cuttable {
 
     // Lines with entries below the node and elsewhere.
     std::vector<std::int32_t> waiting(std::int32_t node) const {
-        const auto lines = at(source_.pattern.rows + source_.pattern.cols);
+        const auto lines = at(source_.pattern.lines());
         std::vector<std::int32_t> below(lines, 0), all(lines, 0);
         for_entries([&](std::int64_t e, const auto &on) {
             for (const std::int32_t line : on) {
@@ -79,7 +79,7 @@ class Cuttable {
         const Pattern &a = source_.pattern;
         for (std::int32_t i = 0; i < a.rows; ++i)
             for (std::int64_t e = a.row_begin(i); e < a.row_begin(i + 1); ++e)
-                if (source_.keeps(e)) body(e, std::array{i, a.rows + a.col[at(e)]});
+                if (source_.keeps(e)) body(e, std::array{i, a.line_of_column(a.col[at(e)])});
     }
 
     const BranchSource &source_;

@@ -258,7 +258,7 @@ class Path {
         for (const std::int32_t e : lines_.on(line)) {
             if (taken_[at(e)]) continue;
             taken_[at(e)] = 1;
-            for (const std::int32_t l : {lines_.row_of(e), lines_.column_of(e)}) {
+            for (const std::int32_t l : lines_.of(e)) {
                 --left_[at(l)];
                 if (std::exchange(listed_[at(l)], 1) == 0) candidates_.push_back(l);
             }
@@ -285,7 +285,7 @@ class Path {
             double score = 0.5 * random_.uniform() - 1; // it closes itself
             for (const std::int32_t e : lines_.on(line)) {
                 if (taken_[at(e)]) continue;
-                const std::int32_t other = lines_.is_row(line) ? lines_.column_of(e) : lines_.row_of(e);
+                const std::int32_t other = lines_.other(line, e);
                 score += (listed_[at(other)] ? 0 : 1) - (left_[at(other)] == 1 ? 1 : 0);
             }
             work_.take(10 + 3 * lines_.degree(line));
@@ -313,7 +313,7 @@ class Path {
 BranchTree branch_leaves(const BranchLines &lines, const BranchPricing &pricing) {
     BranchTree tree(lines, pricing);
     for (std::int32_t e = 0; e < lines.entries(); ++e)
-        tree.add_leaf({BranchLeaf::Kind::entry, lines.row_of(e), e});
+        tree.add_leaf({BranchLeaf::Kind::entry, lines.of(e).front(), e});
     return tree;
 }
 

@@ -5,7 +5,10 @@
 namespace libperm {
 namespace {
 
-std::int32_t common(std::int32_t line, std::int32_t other) { return line == other ? line : -1; }
+// The line, if all entries below the other node lie on it too. Of a graph either may be any of the two.
+std::int32_t common(std::int32_t line, const BranchNode &other) {
+    return line == other.row || line == other.column ? line : -1;
+}
 
 } // namespace
 
@@ -25,19 +28,19 @@ std::int32_t BranchTree::add_leaf(const BranchLeaf &leaf) {
         }
     };
     if (leaf.kind == BranchLeaf::Kind::entry) {
-        const auto e = static_cast<std::int32_t>(leaf.entry);
+        const std::span<const std::int32_t> lines = lines_->of(static_cast<std::int32_t>(leaf.entry));
+        const auto of_leaf = [this](std::int32_t line) { return lines_->has_loop(line) ? -1 : line; };
         x.entries = 1;
-        x.row = lines_->row_of(e);
-        x.column = lines_->column_of(e);
-        for (const std::int32_t line : {x.row, x.column}) meet(line, lines_->degree(line) == 1);
+        x.row = of_leaf(lines.front());
+        x.column = of_leaf(lines.back());
+        for (const std::int32_t line : lines) meet(line, lines_->degree(line) == 1);
     } else {
-        const bool row = leaf.kind == BranchLeaf::Kind::row;
-        const std::int32_t line = row ? leaf.index : lines_->rows() + leaf.index;
-        (row ? x.row : x.column) = line;
+        const std::int32_t line = lines_->line_of(leaf);
+        (lines_->is_row(line) ? x.row : x.column) = line;
         x.entries = lines_->degree(line);
         meet(line, true);
         for (const std::int32_t e : lines_->on(line)) {
-            const std::int32_t other = row ? lines_->column_of(e) : lines_->row_of(e);
+            const std::int32_t other = lines_->other(line, e);
             meet(other, lines_->degree(other) == 1);
         }
     }
@@ -90,8 +93,8 @@ BranchNode BranchTree::joined(const BranchNode &first, const BranchNode &second,
 BranchNode BranchTree::joined(const BranchNode &first, const BranchNode &second, const JoinShape &shape,
                               std::int32_t only_rows) const {
     BranchNode x;
-    x.row = common(first.row, second.row);
-    x.column = common(first.column, second.column);
+    x.row = common(first.row, second);
+    x.column = common(first.column, second);
     x.entries = first.entries + second.entries;
     x.middle_rows = only_rows + shape.stay_rows;
     x.surplus = first.surplus + second.surplus + shape.leave_rows - shape.leave_columns;

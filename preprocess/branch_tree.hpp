@@ -13,7 +13,7 @@ namespace libperm {
 struct BranchNode {
     std::int32_t parent = -1;
     std::array<std::int32_t, 2> child{-1, -1};
-    std::int32_t row = -1, column = -1; // the line that all entries below lie on, if there is one
+    std::int32_t row = -1, column = -1; // the line that all entries below lie on, if one may be a leaf
     std::int32_t entries = 0;           // below
     std::int32_t middle_rows = 0;
     std::int32_t surplus = 0; // rows less columns whose entries are all below

@@ -15,8 +15,9 @@ bool is_leaf(const BranchTree &tree, std::int32_t k) {
 BranchLeaf leaf_at(const BranchTree &tree, std::int32_t k) {
     if (k < tree.leaves()) return tree.leaf(k);
     const BranchNode &x = tree.node(k);
-    if (x.row >= 0) return {BranchLeaf::Kind::row, x.row, -1};
-    return {BranchLeaf::Kind::column, x.column - tree.lines().rows(), -1};
+    const std::int32_t line = x.row >= 0 ? x.row : x.column;
+    if (tree.lines().is_row(line)) return {BranchLeaf::Kind::row, line, -1};
+    return {BranchLeaf::Kind::column, line - tree.lines().rows(), -1};
 }
 
 // Every node after those above it.

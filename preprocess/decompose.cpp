@@ -3,6 +3,8 @@
 #include "preprocess/breadth_first.hpp"
 #include "preprocess/dulmage_mendelsohn.hpp"
 #include "preprocess/forbert_marx.hpp"
+#include "preprocess/graph_compression.hpp"
+#include "preprocess/graph_parts.hpp"
 #include "preprocess/matching.hpp"
 
 #include <algorithm>
@@ -65,6 +67,8 @@ template <class Value> bool Decomposition<Value>::next(Step &step) {
             push(number_one<Value>());
         else if (work.block.n() == 1 && !work.block.values.empty())
             push(work.block.values.front());
+        else if (work.stage == Stage::match && work.block.pattern.one_sided)
+            part_graph(std::move(work.block));
         else if (work.stage == Stage::match)
             match(std::move(work.block));
         else if (work.stage == Stage::compress)
@@ -109,6 +113,33 @@ template <class Value> void Decomposition<Value>::match(Block block) {
     for (auto b = blocks.rbegin(); b != blocks.rend(); ++b)
         if (b->n() > 1) begin(std::move(*b));
     push(product_of(std::move(singles), rule_.poll));
+}
+
+// Parts of two sides go the way of a matrix.
+template <class Value> void Decomposition<Value>::part_graph(Block graph) {
+    constexpr std::int64_t of_a_line = 400;
+    const Charge charge = passing(graph, 6, of_a_line);
+    Compression<Value> done = compress_graph(
+        std::move(graph), {rule_.passes.degree_1, rule_.passes.degree_2}, rule_.poll);
+    reductions_.degree_1 += done.degree_1;
+    reductions_.degree_2 += done.degree_2;
+    std::vector<Block> parts;
+    if (!done.is_zero && done.part.block.n() > 0)
+        parts = connected_parts(std::move(done.part.block), rule_.poll);
+    bool is_zero = done.is_zero;
+    for (Block &part : parts) {
+        if (auto matrix = as_two_sided(part, rule_.poll)) part = *std::move(matrix);
+        is_zero = is_zero || !has_perfect_matching(part.pattern, rule_.poll);
+    }
+    if (is_zero) {
+        ++reductions_.zeros;
+        return push(Value{});
+    }
+    if (parts.size() > 1) reductions_.blocks += std::ssize(parts);
+    push(Multiply{parts.size() + 1});
+    for (auto part = parts.rbegin(); part != parts.rend(); ++part)
+        push(std::move(*part), part->pattern.one_sided ? Stage::merge : Stage::match);
+    push(done.part.factor);
 }
 
 template <class Value> void Decomposition<Value>::begin(Block block) {
@@ -176,7 +207,7 @@ template <class Value> void Decomposition<Value>::consider_expansion(Block block
 
 template <class Value> void Decomposition<Value>::finish(Block block) {
     LeafOf<Value> leaf{std::move(block), {}};
-    if (rule_.passes.merging) {
+    if (rule_.passes.merging && !leaf.block.pattern.one_sided) {
         RepeatedLines<Value> repeated = merge_repeated_lines(leaf.block, rule_.poll, rule_.account);
         for (const std::vector<std::int32_t> *kind : {&repeated.kinds.of_row, &repeated.kinds.of_col})
             for (std::size_t i = 0; i < kind->size(); ++i)

@@ -72,6 +72,7 @@ template <class Value> class Decomposition {
     using Item = std::variant<Work, Step>;
 
     void match(Block block);
+    void part_graph(Block graph);
     void begin(Block block); // that cannot be split any more by matching
     void compress_lines(Block block);
     void consider_expansion(Block block);

@@ -1,4 +1,5 @@
-// Maximum bipartite matching (Hopcroft and Karp, SIAM J. Comput. 2, 1973): the structural rank.
+// Maximum bipartite matching (Hopcroft and Karp, SIAM J. Comput. 2, 1973): the structural rank. Of graphs whether
+// there is a perfect one (Edmonds, Canad. J. Math. 17 (1965)).
 #pragma once
 
 #include "preprocess/pattern.hpp"
@@ -13,5 +14,8 @@ struct Matching {
 
 // O(nnz sqrt(n)). A square matrix with size < n has no perfect matching: its permanent is 0.
 Matching maximum_matching(const Pattern &a, const Poll &poll = no_poll);
+
+// Of rows to columns, or of a graph: its lines to each other, or to themselves by loops.
+bool has_perfect_matching(const Pattern &a, const Poll &poll = no_poll);
 
 } // namespace libperm

@@ -1,5 +1,7 @@
 #include "preprocess/permanent_bound.hpp"
 
+#include "preprocess/branch_lines.hpp"
+#include "preprocess/graph_parts.hpp"
 #include "preprocess/index.hpp"
 #include "preprocess/log_factorial.hpp"
 #include "preprocess/scaling.hpp"
@@ -61,7 +63,45 @@ PermanentBound bound_by_rows(const Block &block, const std::vector<std::int64_t>
 
 } // namespace
 
+namespace {
+
+PermanentBound root_of(const PermanentBound &x) {
+    if (x.mantissa == 0) return x;
+    const bool is_odd = x.exp2 % 2 != 0;
+    PermanentBound root{std::sqrt(is_odd ? x.mantissa / 2 : x.mantissa) * (1 + 0x1p-50), 0};
+    int exponent = 0;
+    root.mantissa = std::frexp(root.mantissa, &exponent);
+    root.exp2 = (is_odd ? x.exp2 + 1 : x.exp2) / 2 + exponent;
+    return root;
+}
+
+PermanentBound bound_with_loops(const Block &graph) {
+    const PowerScaling scaling = power_scaling(graph);
+    PermanentBound bound{0.5, 1 - scaling.total};
+    std::size_t k = 0;
+    for (std::int32_t i = 0; i < graph.n(); ++i) {
+        double sum = 0;
+        for (const std::int32_t j : graph.pattern.row(i)) {
+            const Tracked &x = graph.values[k++];
+            const std::int64_t exp2 = x.exp2 + scaling.of(graph.pattern, i, j);
+            sum += std::ldexp(x.magnitude, static_cast<int>(std::clamp<std::int64_t>(exp2, -1000, 900)));
+        }
+        int exponent = 0;
+        bound.mantissa = std::frexp(bound.mantissa * std::max(1.0, sum * (1 + 0x1p-20)), &exponent);
+        bound.exp2 += exponent;
+    }
+    return bound;
+}
+
+PermanentBound bound_of_graph(const Block &graph) {
+    return sides_of(graph.pattern) == BranchSides::one ? root_of(permanent_bound(both_halves(graph)))
+                                                       : bound_with_loops(graph);
+}
+
+} // namespace
+
 PermanentBound permanent_bound(const Block &block) {
+    if (block.pattern.one_sided) return bound_of_graph(block);
     const PowerScaling scaling = power_scaling(block);
     const PermanentBound by_rows = bound_by_rows(block, scaling.col);
     const PermanentBound by_columns = bound_by_rows(transposed(block), scaling.row);

@@ -1,5 +1,6 @@
 #include "preprocess/scaling.hpp"
 
+#include "preprocess/graph_parts.hpp"
 #include "preprocess/index.hpp"
 
 #include <algorithm>
@@ -126,8 +127,32 @@ class Assignment {
 
 } // namespace
 
+namespace {
+
+// Two loops stand for an edge.
+PowerScaling scaling_of_graph(const Block &graph, const Poll &poll) {
+    Block halves = both_halves(graph);
+    std::size_t k = 0;
+    for (std::int32_t i = 0; i < halves.n(); ++i)
+        for (const std::int32_t j : halves.pattern.row(i)) {
+            if (i == j) halves.values[k].exp2 *= 2;
+            ++k;
+        }
+    PowerScaling scaling = power_scaling(halves, poll);
+    scaling.total = 0;
+    for (std::size_t i = 0; i < scaling.row.size(); ++i) {
+        const std::int64_t both = scaling.row[i] + scaling.col[i];
+        scaling.row[i] = scaling.col[i] = (both - (both < 0 ? 1 : 0)) / 2; // down
+        scaling.total += scaling.row[i];
+    }
+    return scaling;
+}
+
+} // namespace
+
 PowerScaling power_scaling(const Block &block, const Poll &poll) {
     const Pattern &a = block.pattern;
+    if (a.one_sided) return scaling_of_graph(block, poll);
     PowerScaling scaling;
     scaling.row.assign(at(a.rows), 0);
     scaling.col.assign(at(a.cols), 0);
@@ -152,7 +177,7 @@ std::int64_t scale(Block &block, const Poll &poll) {
     std::size_t k = 0;
     for (std::int32_t i = 0; i < block.n(); ++i)
         for (const std::int32_t j : block.pattern.row(i))
-            block.values[k++].exp2 += scaling.row[at(i)] + scaling.col[at(j)];
+            block.values[k++].exp2 += scaling.of(block.pattern, i, j);
     return scaling.total;
 }
 

@@ -11,9 +11,16 @@
 namespace libperm {
 
 // a[i,j] becomes a[i,j] * 2^(row[i] + col[j]); the permanent gains the factor 2^total.
+// Of a graph each line is scaled, a loop once, so that the hafnian gains the factor; as the geometric mean of
+// what both halves of its matrix have.
 struct PowerScaling {
     std::vector<std::int64_t> row, col;
     std::int64_t total = 0;
+
+    std::int64_t of(const Pattern &a, std::int32_t i, std::int32_t j) const {
+        const std::int64_t of_row = row[static_cast<std::size_t>(i)];
+        return a.one_sided && i == j ? of_row : of_row + col[static_cast<std::size_t>(j)];
+    }
 };
 
 // Of the magnitudes, which must have a perfect matching. All zero when the entries are so alike that nothing

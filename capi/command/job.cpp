@@ -72,6 +72,7 @@ perm_opts library_options(const Options &options) {
     opts.checkpoint = text_or_null(options.checkpoint);
     if (opts.checkpoint) opts.checkpoint_seconds = options.checkpoint_seconds; // else of a part's file
     opts.gpus = options.gpus;
+    opts.function = text_or_null(options.function);
     opts.machine = options.machine ? options.machine->c_str() : nullptr;
     opts.cancel = Cancellable::requested;
     return opts;

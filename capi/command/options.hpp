@@ -23,6 +23,7 @@ struct Options {
     std::string plot;                                                        // a file; "" for none
     std::string engine, device, precision, without, decompose, chunks, arch; // "" is the library's default
     std::optional<std::string> cache;                                        // a folder, "" for none
+    std::string function;                // what is computed of the matrix
     std::optional<std::string> machine;                                      // what its file says
     bool decimal = false;                                                    // numbers as they are written
     std::vector<std::int64_t> row_multiplicity, col_multiplicity;            // of each line; none: all 1

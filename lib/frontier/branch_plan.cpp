@@ -98,6 +98,8 @@ void add_on_gpu(Proposals &task, Candidate c, const FrontierProgram &program) {
     task.candidates.push_back(std::move(c));
 }
 
+void propose_found_branches(Proposals &task, Engine self, double other);
+
 } // namespace
 
 double branches_outlook(Proposals &task) {
@@ -115,6 +117,18 @@ void propose_branches(Proposals &task, Engine self, double outlook) {
     if (by_gpu) other *= pace_of_gpu; // trees are priced by what a CPU takes
     // A longer search may find what takes a hundredth of the first; it gives up by itself.
     if (!std::isfinite(outlook) || !is_worth_a_search(other, outlook)) return;
+    propose_found_branches(task, self, other);
+}
+
+void propose_graph_branches(Proposals &task, Engine self) {
+    const double other = task.best_so_far().seconds;
+    if (other >= worth_a_search || task.asks_for(self)) propose_found_branches(task, self, other);
+}
+
+namespace {
+
+void propose_found_branches(Proposals &task, Engine self, double other) {
+    const bool by_gpu = task.options.device == Device::gpu;
     auto found = search(task, other, 1);
     if (!found) return;
     BranchProgram branches = build_branch_program(task.a, found->tree, task.poll());
@@ -127,7 +141,7 @@ void propose_branches(Proposals &task, Engine self, double outlook) {
     const auto plan = std::make_shared<const FrontierPlan>(std::move(branches.program));
     c.plan = plan;
     for (const bool on_gpu : {false, true}) {
-        if (on_gpu ? !task.may_use_gpu() : by_gpu) continue;
+        if (on_gpu ? task.a.one_sided || !task.may_use_gpu() : by_gpu) continue;
         c.on_gpu = on_gpu;
         c.expected_runs = task.may_go_on() ? expected_runs(task.a.rows, task.bits, on_gpu,
                                                            task.values.numbers, task.options.tolerance)
@@ -135,5 +149,7 @@ void propose_branches(Proposals &task, Engine self, double outlook) {
         (on_gpu ? add_on_gpu : add_on_cpu)(task, c, plan->program);
     }
 }
+
+} // namespace
 
 } // namespace libperm

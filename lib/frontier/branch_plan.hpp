@@ -15,4 +15,7 @@ double branches_outlook(Proposals &task);
 // Adds the candidate, where the first search says that it may be worth it.
 void propose_branches(Proposals &task, Engine self, double outlook);
 
+// Of a graph, for which there is no path: where the best engine so far is not as fast as a search.
+void propose_graph_branches(Proposals &task, Engine self);
+
 } // namespace libperm

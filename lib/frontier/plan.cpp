@@ -270,7 +270,11 @@ class Proposal {
 } // namespace
 
 void propose_frontier(Proposals &task, Engine self) {
-    if (task.asks_for(self) || !task.options.names_engine()) Proposal(task, self).run();
+    if (!task.asks_for(self) && task.options.names_engine()) return;
+    if (task.a.one_sided)
+        propose_graph_branches(task, self);
+    else
+        Proposal(task, self).run();
 }
 
 namespace {
@@ -355,6 +359,7 @@ void propose_slices_of(Proposals &task, Engine self, FrontierForm form, bool on_
 // What exceeds the memory least first: it is cut soonest, and what its slices take bounds what is worth a
 // search of others.
 void propose_slices(Proposals &task, Engine self) {
+    if (task.a.one_sided) return;
     std::vector<std::pair<double, FrontierForm>> forms;
     if (task.options.device != Device::gpu)
         for (const FrontierForm form : {FrontierForm::dense, FrontierForm::branches, FrontierForm::sparse})

@@ -107,6 +107,7 @@ template <int Words, class Trait> class SparseJoin {
 
     void choose_way() {
         way_ = JoinWay::rows;
+        if (is_of_graph()) return;
         if (wanted_ ? wanted_ == JoinWay::rows : join_->products_bound < worth_tables) return;
         const double left_fill = left_.survey(), right_fill = right_.survey();
         if (left_fill * right_fill <= (wanted_ ? 0 : least_fill)) return;
@@ -138,14 +139,18 @@ template <int Words, class Trait> class SparseJoin {
             side.fill_table(value_of);
     }
 
-    // All left states with one own set have patterns of one weight.
+    // Its states are of any weight of the right parity, so they fill no tables by weight.
+    bool is_of_graph() const { return work_.program.source && work_.program.source->pattern.one_sided; }
+
+    // All left states with one own set have patterns of one weight; of graphs they count as such.
     void weigh_groups() {
         std::uint64_t rows = 0;
         for (const std::int32_t row : join_->rows[0])
             if (row >= join_->alone[0]) rows |= std::uint64_t{1} << (row - join_->alone[0]);
         weight_of_group_.clear();
         for (const PatternGroup &g : left_.groups)
-            weight_of_group_.push_back(static_cast<std::uint8_t>(std::popcount(g.pattern ^ rows)));
+            weight_of_group_.push_back(
+                is_of_graph() ? std::uint8_t{0} : static_cast<std::uint8_t>(std::popcount(g.pattern ^ rows)));
     }
 
     void multiply_all() {

@@ -165,7 +165,8 @@ Gaussian widened(double x) { return {mpq_class(x), 0}; }
 const char *difference(const InputPattern &x, const InputPattern &y) {
     const InputPattern &a = as_given(x), &b = as_given(y);
     const auto same_pattern = [](const Pattern &p, const Pattern &q) {
-        return p.rows == q.rows && p.cols == q.cols && p.row_ptr == q.row_ptr && p.col == q.col;
+        return p.rows == q.rows && p.cols == q.cols && p.row_ptr == q.row_ptr && p.col == q.col &&
+               p.one_sided == q.one_sided;
     };
     if (a.row_weights != b.row_weights || a.col_weights != b.col_weights)
         return "lines that may stay unmatched";
@@ -235,6 +236,21 @@ InputPattern read_pattern(const perm_csr *given, const Poll &poll, MemoryAccount
     return input;
 }
 
+InputPattern read_pattern(const perm_csr *given, MatrixFunction function, const Poll &poll,
+                          MemoryAccount *account) {
+    if (function == MatrixFunction::permanent) return read_pattern(given, poll, account);
+    const perm_csr a = checked(given);
+    const bool are_same = !a.col_multiplicity || (a.row_multiplicity && a.n_rows == a.n_cols &&
+                                                  std::equal(a.row_multiplicity, a.row_multiplicity + a.n_rows,
+                                                             a.col_multiplicity));
+    if (!are_same)
+        throw Error(PERM_BAD_ARGUMENT, "rows and columns are the same lines of a hafnian: give their multiplicities "
+                                       "in row_multiplicity alone, or the same ones in both");
+    InputPattern input = read_as_given(a, poll, account);
+    return as_graph(std::move(input), LineCounts(a.row_multiplicity, a.n_rows, "row"),
+                    function == MatrixFunction::loop_hafnian, poll);
+}
+
 Values spread(const Values &written, const std::vector<std::int64_t> &source, const Poll &poll) {
     Values out;
     PolledSteps steps(poll);
@@ -302,7 +318,11 @@ Values read_values(const InputPattern &input, const void *values, const Poll &po
         if (values) throw Error(PERM_BAD_ARGUMENT, "a pattern matrix has no values: pass NULL");
         return {std::vector<double>(count, 1.0), {}};
     }
-    if (input.written) return spread(read_values(*input.written, values, poll, account), input.source, poll);
+    if (input.written) {
+        const Values written = read_values(*input.written, values, poll, account);
+        if (input.pattern.one_sided) require_symmetric(*input.written, written, poll);
+        return spread(written, input.source, poll);
+    }
     if (count > 0 && !values)
         throw Error(PERM_BAD_ARGUMENT,
                     "values is a null pointer; use PERM_VALUE_PATTERN if every entry is 1");

@@ -1,7 +1,7 @@
 // From the caller's perm_csr to a checked pattern and values of the library's own.
 #pragma once
 
-#include "lib/input/input_pattern.hpp"
+#include "lib/input/graph.hpp"
 #include "preprocess/gaussian.hpp"
 #include "preprocess/memory_account.hpp"
 
@@ -33,6 +33,10 @@ const char *difference(const InputPattern &x, const InputPattern &y);
 // Throws Error (PERM_BAD_ARGUMENT, PERM_BAD_MATRIX, PERM_UNSUPPORTED) naming the row and column at fault.
 // `account` (may be none) throws before what it cannot hold is copied.
 InputPattern read_pattern(const perm_csr *a, const Poll &poll = no_poll, MemoryAccount *account = nullptr);
+
+// Of what is computed of it: a graph, for hafnians.
+InputPattern read_pattern(const perm_csr *a, MatrixFunction function, const Poll &poll = no_poll,
+                          MemoryAccount *account = nullptr);
 
 // As if every row and every column might stay unmatched, with weight 1, whose places must be given as 1.
 InputPattern read_free(const perm_csr *a, const Poll &poll = no_poll, MemoryAccount *account = nullptr);

@@ -88,7 +88,12 @@ constexpr std::array rows{
                 .type = "int32",
                 .otherwise = "those that device names",
                 .most = inf},
-    OptionFacts{.id = Option::machine, .name = "machine", .type = "text", .otherwise = "this one"}};
+    OptionFacts{.id = Option::machine, .name = "machine", .type = "text", .otherwise = "this one"},
+    OptionFacts{.id = Option::function,
+                .name = "function",
+                .type = "word",
+                .otherwise = "permanent",
+                .values = "permanent, hafnian, loop_hafnian"}};
 
 static_assert([] {
     for (std::size_t k = 0; k < rows.size(); ++k)

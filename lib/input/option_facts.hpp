@@ -28,7 +28,8 @@ enum class Option {
     checkpoint,
     checkpoint_seconds,
     gpus,
-    machine
+    machine,
+    function
 };
 
 struct OptionFacts {

@@ -4,6 +4,7 @@
 #include "lib/base/error.hpp"
 #include "lib/base/json.hpp"
 #include "lib/input/machine.hpp"
+#include "lib/input/graph.hpp"
 #include "lib/input/option_facts.hpp"
 
 #include <cmath>
@@ -101,6 +102,32 @@ constexpr Rule rules[] = {
      "",
      "what is planned for another machine is not to be executed here: save the plan and load it there, "
      "or leave out the option machine"},
+
+    {{Call::compute_product,
+      Call::permanents,
+      Call::plan_gradient,
+      Call::plan_gradient_batch,
+      Call::plan_hessian_product,
+      Call::plan_marginals,
+      Call::matchings,
+      Call::polynomial,
+      Call::sub_permanents,
+      Call::gradients,
+      Call::sample_photons,
+      Call::bounds,
+      Call::estimate,
+      Call::estimate_run_shard,
+      Call::sample,
+      Call::sampler_create,
+      Call::periodic_create,
+      Call::periodic_execute,
+      Call::periodic_generating_function,
+      Call::periodic_growth,
+      Call::or_estimate},
+     {function},
+     "",
+     "this is known of permanents alone: hafnians are computed, planned, executed in batches and in shards",
+     PERM_UNSUPPORTED},
 
     {{Call::plan_gradient_batch, Call::plan_hessian_product, Call::plan_marginals},
      {checkpoint, checkpoint_seconds},
@@ -297,6 +324,8 @@ std::string given(const Options &o, Option option) {
         return o.checkpoint_seconds == none.checkpoint_seconds ? "" : formatted("{:g}", o.checkpoint_seconds);
     case Option::gpus:
         return o.reckoned_gpus == 0 ? "" : std::to_string(o.reckoned_gpus);
+    case Option::function:
+        return o.function == MatrixFunction::permanent ? "" : function_name(o.function);
     case Option::machine:
         return o.machine ? "another machine (" + name_of(*o.machine) + ")" : "";
     default:

@@ -173,6 +173,17 @@ const char *why_incompatible(const Options &options) {
     return nullptr;
 }
 
+namespace {
+
+MatrixFunction read_function(std::string_view name) {
+    require_word(Option::function, name);
+    return name == "hafnian"        ? MatrixFunction::hafnian
+           : name == "loop_hafnian" ? MatrixFunction::loop_hafnian
+                                    : MatrixFunction::permanent;
+}
+
+} // namespace
+
 Options read_options(const perm_opts *opts) {
     constexpr std::size_t first_version = offsetof(perm_opts, without);
     const perm_opts o = opts ? read_known(*opts, first_version, "perm_opts") : perm_opts PERM_OPTS_INIT;
@@ -203,6 +214,7 @@ Options read_options(const perm_opts *opts) {
     if (o.gpus > 0 && out.device == Device::automatic) out.device = Device::gpu;
     if (o.reserved2 != 0) bad_option("perm_opts.reserved2 must be 0: start from PERM_OPTS_INIT");
 
+    out.function = read_function(o.function ? o.function : "permanent");
     out.seed = o.seed;
     out.passes = read_passes(o.without ? o.without : "");
     const std::string_view decompose = or_auto(o.decompose);

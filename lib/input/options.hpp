@@ -4,6 +4,7 @@
 #include "jit/compile/cache_settings.hpp"
 #include "lib/input/call_watch.hpp"
 #include "lib/input/engine.hpp"
+#include "lib/input/graph.hpp"
 #include "lib/number/precision.hpp"
 #include "preprocess/passes.hpp"
 
@@ -21,6 +22,7 @@ enum class Device { automatic, cpu, gpu };
 struct Machine;
 
 struct Options : CallWatch {
+    MatrixFunction function = MatrixFunction::permanent;
     Engine engine = Engine::automatic;
     Device device = Device::automatic;
     std::vector<int> gpus; // by their numbers; none: the first

@@ -2,6 +2,7 @@
 
 #include "lib/number/fixed_point_block.hpp"
 #include "lib/number/wide_value.hpp"
+#include "preprocess/branch_lines.hpp"
 #include "preprocess/matching.hpp"
 #include "preprocess/permanent_bound.hpp"
 
@@ -77,7 +78,43 @@ IntegerBlock integer_rows(const ExactBlock &block, const Poll &poll) {
     return out;
 }
 
+namespace {
+
+// Of a graph: each line is multiplied by what makes its entries whole that the lines before it have left
+// fractions, a loop once; the hafnian is by all of these.
+IntegerBlock integer_lines_of_graph(const ExactBlock &graph, const Poll &poll) {
+    const bool real =
+        std::all_of(graph.values.begin(), graph.values.end(), [](const Gaussian &x) { return is_real(x); });
+    const BranchLines lines(graph.pattern);
+    std::vector<Gaussian> values = graph.values;
+    IntegerBlock out{graph.pattern, {}, {}, 1};
+    PolledSteps steps(poll);
+    for (std::int32_t line = 0; line < lines.count(); ++line) {
+        mpz_class multiple = 1;
+        for (const std::int32_t e : lines.on(line))
+            for (const mpq_class *x :
+                 {&values[static_cast<std::size_t>(e)].re, &values[static_cast<std::size_t>(e)].im}) {
+                steps.take(of_number(x->get_den()) + of_number(multiple));
+                if (x->get_den() != 1) multiple = lcm(multiple, x->get_den());
+            }
+        if (multiple == 1) continue;
+        for (const std::int32_t e : lines.on(line)) {
+            Gaussian &x = values[static_cast<std::size_t>(e)];
+            x = {x.re * multiple, x.im * multiple};
+        }
+        out.factor /= multiple;
+    }
+    for (const Gaussian &x : values) {
+        out.re.push_back(x.re.get_num());
+        if (!real) out.im.push_back(x.im.get_num());
+    }
+    return out;
+}
+
+} // namespace
+
 IntegerBlock integer_block(const ExactBlock &block, const Poll &poll) {
+    if (block.pattern.one_sided) return integer_lines_of_graph(block, poll);
     IntegerBlock out = integer_rows(block, poll);
     divide_lines(block.pattern.col, block.n(), out, poll);
     return out;
@@ -96,7 +133,7 @@ std::int64_t permanent_bits(const IntegerBlock &block, const Poll &poll) {
         magnitudes.values.push_back(block.im.empty() ? magnitude_of(block.re[k])
                                                      : magnitude_of({block.re[k], block.im[k]}));
     }
-    if (maximum_matching(nonzero_pattern(magnitudes)).size < block.pattern.rows) return 0;
+    if (!has_perfect_matching(nonzero_pattern(magnitudes))) return 0;
     return permanent_bound(magnitudes).exp2;
 }
 

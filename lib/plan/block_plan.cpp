@@ -13,6 +13,11 @@ namespace {
 
 // The cheapest candidate that no limit forbids.
 void choose(BlockPlan &plan, const PlanMachine &machine) {
+    if (plan.candidates.empty()) { // the engine that was asked for is not of such blocks
+        plan.candidates.emplace_back();
+        plan.candidates.front().refusal = PERM_UNSUPPORTED;
+        plan.candidates.front().why_not = "takes no block of this kind";
+    }
     std::stable_sort(plan.candidates.begin(), plan.candidates.end(),
                      [](const Candidate &x, const Candidate &y) { return weight(x) < weight(y); });
     const auto possible = std::find_if(plan.candidates.begin(), plan.candidates.end(),
@@ -65,11 +70,6 @@ bool is_settled(const Proposals &task) {
     return std::any_of(task.candidates.begin(), task.candidates.end(), [seconds](const Candidate &c) {
         return c.refusal == PERM_OK && c.cost.serial_seconds < seconds;
     });
-}
-
-// Graphs are the goal of some engines, two-sided blocks of others.
-bool serves(Engine engine, const Pattern &a) {
-    return facts_of(engine).goals.contains(a.one_sided ? Goal::hafnian : Goal::block);
 }
 
 // Only what may be run is kept, or shown: programs are large.

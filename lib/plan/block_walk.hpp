@@ -50,7 +50,7 @@ bool walk_leaves(Decomposition<Value> &decomposition, const Poll &poll, Take tak
 template <class Value> bool zeros_leave_no_matching(const BlockOf<Value> &block, const Poll &poll) {
     if (std::none_of(block.values.begin(), block.values.end(), [](const Value &x) { return is_zero(x); }))
         return false;
-    return maximum_matching(nonzero_pattern(block), poll).size < block.n();
+    return !has_perfect_matching(nonzero_pattern(block), poll);
 }
 
 } // namespace libperm

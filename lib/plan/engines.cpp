@@ -180,6 +180,10 @@ constexpr std::array table{
 
 } // namespace
 
+bool serves(Engine engine, const Pattern &a) {
+    return facts_of(engine).goals.contains(a.one_sided ? Goal::hafnian : Goal::block);
+}
+
 const EngineInfo &info_of(Engine engine) {
     const auto row =
         std::find_if(table.begin(), table.end(), [&](const EngineInfo &e) { return e.id == engine; });

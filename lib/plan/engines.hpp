@@ -6,6 +6,7 @@
 #include "lib/base/json.hpp"
 #include "lib/run/candidate.hpp"
 #include "lib/run/engine_result.hpp"
+#include "preprocess/pattern.hpp"
 
 #include <span>
 #include <string>
@@ -57,6 +58,9 @@ struct EngineInfo {
     void (*put_shape)(Json &json, const Candidate &c) = nullptr;
     std::string (*why_never)(std::int32_t n) = nullptr;
 };
+
+// Graphs are the goal of some engines, two-sided blocks of others.
+bool serves(Engine engine, const Pattern &a);
 
 const EngineInfo &info_of(Engine engine);   // throws Error (PERM_INTERNAL) for one that computes no blocks
 std::span<const EngineInfo> engine_table(); // in the order in which they propose

@@ -263,7 +263,12 @@ template <class Value> class Planner {
 
 // Why there is nothing to compute, in words.
 std::string structure_of(const Plan &plan, const Poll &poll) {
-    if (plan.n() == 0) return "the empty matrix: its permanent is 1";
+    const char *const name = plan.options.function == MatrixFunction::permanent ? "permanent" : "hafnian";
+    if (plan.n() == 0) return formatted("the empty matrix: its {} is 1", name);
+    if (plan.input.pattern.one_sided) {
+        if (!has_perfect_matching(plan.input.pattern, poll)) return "no perfect matching: the hafnian is 0";
+        return "the reductions alone give the hafnian";
+    }
     const std::int32_t rank = maximum_matching(plan.input.pattern, poll).size;
     if (rank < plan.n())
         return formatted("no perfect matching (structural rank {} of {}): the permanent is 0", rank,
@@ -277,6 +282,7 @@ BlockKey key_of(const Pattern &a, const LineClasses &kinds) {
                 (a.col.size() + kinds.of_row.size() + kinds.of_col.size()) * sizeof a.col[0]);
     append(key, a.row_ptr);
     append(key, a.col);
+    key.push_back(a.one_sided ? 1 : 0);
     append(key, kinds.of_row);
     append(key, kinds.of_col);
     return key;
@@ -380,7 +386,7 @@ template DecompositionRule<Gaussian> rule_of(const Plan &plan, RunControl &contr
 template <class Value>
 Structure structure_for(const Plan &plan, const BlockOf<Value> &block, RunControl &control) {
     const Options &options = plan.options;
-    if (!options.passes.structure || options.device == Device::gpu ||
+    if (block.pattern.one_sided || !options.passes.structure || options.device == Device::gpu ||
         (options.names_engine() && !info_of(options.engine).by_structure))
         return {};
     try {

@@ -5,6 +5,7 @@
 #include "lib/number/scaled.hpp"
 #include "preprocess/index.hpp"
 #include "preprocess/matching.hpp"
+#include "preprocess/permanent_bound.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -238,6 +239,32 @@ double entry_rounding(const perm_csr &given, const perm_result &result) {
         if (least < negligible) return least;
     }
     return least;
+}
+
+double graph_entry_rounding(const perm_csr &given, MatrixFunction function, const perm_result &result) {
+    InputPattern input = read_pattern(&given, function);
+    if (input.value_type != PERM_VALUE_F64 && input.value_type != PERM_VALUE_C128) return 0;
+    const bool is_complex = input.value_type == PERM_VALUE_C128;
+    const GivenValues values(input, given);
+    const std::int64_t count = values_given(input);
+    const Signs signs = signs_of(static_cast<const double *>(values.data()), count, is_complex);
+    if (!signs.rounded) return 0;
+    const double factors = input.pattern.rows * half_unit;
+    const double value = std::hypot(result.mantissa_re, result.mantissa_im);
+    if (!signs.negative && !signs.imaginary) return value == 0 ? 0 : factors;
+    Values of_entries = read_values(input, values.data());
+    simplify(input, of_entries);
+    if (!has_perfect_matching(input.pattern)) return 0;
+    if (value == 0) return std::numeric_limits<double>::infinity();
+    Block magnitudes{input.pattern, {}};
+    for (const double x : of_entries.real) magnitudes.values.push_back(tracked(std::fabs(x)));
+    for (const Gaussian &x : of_entries.wide)
+        magnitudes.values.push_back(tracked(std::hypot(x.re.get_d(), x.im.get_d()) * (1 + 0x1p-50)));
+    const PermanentBound bound = permanent_bound(magnitudes);
+    const double ratio = factors * roundings * bound.mantissa / value;
+    const std::int64_t exp2 = bound.exp2 - result.exp2;
+    return std::abs(exp2) < 1 << 10 ? std::ldexp(ratio, static_cast<int>(exp2))
+                                    : to_double_up(make_scaled(ratio, exp2));
 }
 
 } // namespace libperm

@@ -1,6 +1,8 @@
 // How much of a permanent the rounding of its entries can have changed, before it was computed.
 #pragma once
 
+#include "lib/input/graph.hpp"
+
 #include <perm.h>
 
 namespace libperm {
@@ -10,5 +12,8 @@ namespace libperm {
 // at most 26 bits, such as 0.5 and integers, count as exact: where all are, and for integers, text and
 // patterns, it is 0. `a` has been checked; `result` has its numbers.
 double entry_rounding(const perm_csr &given, const perm_result &result);
+
+// The same of a hafnian: n or, without loops, n/2 factors, and haf(|A|) by lib/preprocess' bound.
+double graph_entry_rounding(const perm_csr &given, MatrixFunction function, const perm_result &result);
 
 } // namespace libperm

@@ -36,7 +36,7 @@ bool is_read(const std::string &bytes, const std::function<void(std::string_view
 } // namespace
 
 SearchArguments &SearchArguments::add(const Pattern &a) {
-    all(a.rows, a.cols);
+    all(a.rows, a.cols, a.one_sided ? 1 : 0);
     bytes_.append(reinterpret_cast<const char *>(a.row_ptr.data()), a.row_ptr.size() * sizeof a.row_ptr[0]);
     bytes_.append(reinterpret_cast<const char *>(a.col.data()), a.col.size() * sizeof a.col[0]);
     return *this;

@@ -14,6 +14,7 @@ class OptionMerge {
     OptionMerge(const Options &plan, const Options &caller) : plan_(plan), caller_(caller), merged_(caller) {}
 
     Options run() {
+        take("function", &Options::function);
         take("engine", &Options::engine);
         take("device", &Options::device);
         take_precision();

@@ -21,10 +21,11 @@ void check_pattern(const Pattern &a) {
                 a.row_ptr.size() == at(a.rows) + 1 && a.row_ptr.front() == 0 &&
                 std::is_sorted(a.row_ptr.begin(), a.row_ptr.end()) && a.nnz() == std::ssize(a.col),
             "a pattern's rows");
+    require(!a.one_sided || a.rows == a.cols, "a graph's lines");
     for (std::int32_t i = 0; i < a.rows; ++i) {
         const auto row = a.row(i);
         require(row.empty() ||
-                    (row.front() >= 0 && row.back() < a.cols &&
+                    (row.front() >= (a.one_sided ? i : 0) && row.back() < a.cols &&
                      std::adjacent_find(row.begin(), row.end(), std::greater_equal<>()) == row.end()),
                 "a pattern's columns");
     }
@@ -92,6 +93,9 @@ void check_plan(const SavedPlan &saved) {
     const Plan &plan = saved.plan;
     check_options(plan.options);
     check_input(plan.input, saved.written);
+    require(plan.input.pattern.one_sided == (plan.options.function != MatrixFunction::permanent),
+            "a graph, or none");
+    require(!plan.input.pattern.one_sided || plan.tape_rows.empty(), "a graph's order of rows");
     require(0 <= plan.blocks && plan.blocks <= most_blocks && 0 <= plan.distinct &&
                 plan.distinct <= plan.blocks,
             "blocks");
@@ -173,8 +177,10 @@ void check_structure(const Structure &x, const Pattern &a) {
 
 void check_lines(const BlockLines &lines) {
     check_square(lines.pattern);
-    require(lines.pattern.rows > 0 && maximum_matching(lines.pattern).size == lines.pattern.rows,
-            "a block that is 0");
+    require(lines.pattern.rows > 0 && has_perfect_matching(lines.pattern), "a block that is 0");
+    require(!lines.pattern.one_sided || (lines.kinds.of_row.empty() && lines.kinds.of_col.empty() &&
+                                           lines.structure == Structure()),
+            "a block of a graph");
     check_kinds(lines.kinds.of_row, lines.pattern);
     check_kinds(lines.kinds.of_col, transpose(lines.pattern).pattern);
     check_structure(lines.structure, lines.pattern);

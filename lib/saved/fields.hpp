@@ -15,7 +15,10 @@ template <class Archive> void engine(Archive &ar, Engine &x) {
     require(computes_blocks(x), "an engine");
 }
 
-template <class Archive> void serialize(Archive &ar, Pattern &a) { ar(a.rows, a.cols, a.row_ptr, a.col); }
+template <class Archive> void serialize(Archive &ar, Pattern &a) {
+    ar(a.rows, a.cols, a.row_ptr, a.col);
+    flag(ar, a.one_sided);
+}
 template <class Archive> void line_order(Archive &ar, Separable &x) {
     std::uint64_t above = x.above, below = x.below, band_above = x.band.above, band_below = x.band.below;
     std::vector<std::uint64_t> rows(x.order.rows.begin(), x.order.rows.end()),
@@ -43,6 +46,7 @@ template <class Archive> void serialize(Archive &ar, InputPattern &input) {
 // Those that shape the plan or its results: the others are the machine's and the caller's.
 template <class Archive> void serialize(Archive &ar, Options &o) {
     engine_field(ar, o.engine);
+    choice(ar, o.function, MatrixFunction::loop_hafnian);
     choice(ar, o.device, Device::gpu);
     choice(ar, o.precision, Precision::mpfr);
     ar(o.mpfr_bits, o.modulus, o.tolerance, o.seed);

@@ -55,11 +55,12 @@ void keep_of_use(SavedBlock &block) {
     block.refusal_text.clear();
 }
 
-auto order_of(const Pattern &a) { return std::tie(a.row_ptr, a.col); }
+auto order_of(const Pattern &a) { return std::tie(a.row_ptr, a.col, a.one_sided); }
 auto order_of(const SavedBlock &b) {
     const Structure &s =
         b.lines.structure; // which comes without a background where its rows are not told apart
-    return std::tuple_cat(std::tie(b.lines.pattern.row_ptr, b.lines.pattern.col, b.lines.kinds.of_row,
+    return std::tuple_cat(order_of(b.lines.pattern),
+                          std::tie(b.lines.kinds.of_row,
                                    b.lines.kinds.of_col, s.low_rank.rows, s.low_rank.cols, s.nearly_rank_one,
                                    s.nested),
                           s.background.as_tuple(),
@@ -85,6 +86,7 @@ BlockPlan restored_block(SavedBlock &saved, const Plan &plan) {
     require(saved.plan_of.size() == block.candidates.size(), "engines without a plan");
     for (std::size_t k = 0; k < block.candidates.size(); ++k) {
         Candidate &c = block.candidates[k];
+        require(serves(c.engine, a), "an engine");
         c.seconds = predicted_seconds(c, plan.options);
         const std::int32_t place = saved.plan_of[k];
         if (place == -1) continue;

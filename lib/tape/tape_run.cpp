@@ -243,6 +243,7 @@ Answer answer_of(const TapeAnswer &of, bool with_text) {
 }
 
 void TapePlan::order(Plan &plan, RunControl &control) {
+    if (plan.input.pattern.one_sided) return; // which has no rows
     if (!wants_doubles(plan) || plan.input.pattern.nnz() > most_entries || plan.n() == 0) return;
     // Few moves are enough for no matrix whose plan takes a hundred times as long; but starting a GPU takes
     // longer.

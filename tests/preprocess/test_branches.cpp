@@ -65,7 +65,7 @@ BranchTree mixed_leaves(const BranchLines &lines, const BranchPricing &pricing, 
             tree.add_leaf({BranchLeaf::Kind::column, line - lines.rows(), -1});
     }
     for (std::int32_t e = 0; e < lines.entries(); ++e)
-        if (!done[at(e)]) tree.add_leaf({BranchLeaf::Kind::entry, lines.row_of(e), e});
+        if (!done[at(e)]) tree.add_leaf({BranchLeaf::Kind::entry, lines.of(e).front(), e});
     return tree;
 }
 
@@ -116,8 +116,8 @@ struct Lines { // below a node
 Lines lines_below(const BranchLines &lines, const std::vector<std::int32_t> &entries) {
     std::vector<std::int32_t> below(at(lines.count()), 0);
     for (const std::int32_t e : entries) {
-        ++below[at(lines.row_of(e))];
-        ++below[at(lines.column_of(e))];
+        ++below[at(lines.of(e).front())];
+        ++below[at(lines.of(e).back())];
     }
     Lines found;
     for (std::int32_t line = 0; line < lines.count(); ++line)
@@ -135,8 +135,8 @@ std::set<std::set<std::int32_t>> states_below(const BranchLines &lines,
         std::size_t count = 0;
         for (std::size_t k = 0; k < entries.size(); ++k)
             if (chosen >> k & 1) {
-                matched.insert(lines.row_of(entries[k]));
-                matched.insert(lines.column_of(entries[k]));
+                matched.insert(lines.of(entries[k]).front());
+                matched.insert(lines.of(entries[k]).back());
                 count += 2;
             }
         if (matched.size() < count || !std::ranges::includes(matched, below.closed)) continue;
@@ -168,7 +168,7 @@ void check_valid(const Pattern &a, const FoundBranches &found) {
     for (const BranchLeaf &leaf : found.tree.leaves)
         for (const std::int32_t e : entries_of(lines, leaf)) {
             ++times[at(e)];
-            if (leaf.kind == BranchLeaf::Kind::entry) CHECK(lines.row_of(e) == leaf.index);
+            if (leaf.kind == BranchLeaf::Kind::entry) CHECK(lines.of(e).front() == leaf.index);
         }
     CHECK(std::ranges::all_of(times, [](int k) { return k == 1; }));
     REQUIRE(found.tree.joins.size() + 1 == found.tree.leaves.size());

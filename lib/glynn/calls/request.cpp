@@ -35,7 +35,8 @@ bool is_usual(const perm_opts &o) {
            (o.time_limit_seconds == 0 || o.time_limit_seconds >= ample_seconds) &&
            is_one_of(o.without, "", "") && is_one_of(o.decompose, "auto", "auto") &&
            is_one_of(o.chunks, "ceg", "ceg") && o.cache_limit_bytes >= 0 && is_one_of(o.checkpoint, "", "") &&
-           o.checkpoint_seconds == 0 && o.gpus == 0 && o.reserved2 == 0 && !o.machine;
+           o.checkpoint_seconds == 0 && o.gpus == 0 && o.reserved2 == 0 && !o.machine &&
+           is_one_of(o.function, "permanent", "permanent");
 }
 
 } // namespace

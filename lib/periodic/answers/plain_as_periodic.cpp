@@ -42,7 +42,7 @@ bool is_same(const PeriodicMatrix &x, const PeriodicMatrix &y) {
 std::shared_ptr<const PlainAsPeriodic> PlainAsPeriodic::of(const InputPattern &input, const Values &values,
                                                            const Options &options, RunControl &control,
                                                            const std::function<double()> &others) {
-    if (!is_usual(input, options)) return nullptr;
+    if (input.pattern.one_sided || !is_usual(input, options)) return nullptr;
     if (values.empty() && input.value_type != PERM_VALUE_PATTERN) return nullptr; // they may be any
     const Poll poll = [&control] { control.poll(); };
     std::optional<RecognizedCells> found = recognized_cells(input.pattern, values, poll);

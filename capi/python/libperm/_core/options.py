@@ -45,6 +45,7 @@ class Options(RunOptions, total=False):
     seed: int | None  # of before: one of the library's own
     without: str | Iterable[str] | None  # reductions to leave out, "all" for all
     decompose: str | None  # "auto", "paper"
+    function: str | None  # "permanent"; of a symmetric matrix "hafnian", "loop_hafnian"
     machine: str | None  # to plan for: the JSON that `perm info --machine` writes there; this one
     row_multiplicity: Iterable[int] | None  # how often each row counts
     col_multiplicity: Iterable[int] | None
@@ -100,6 +101,7 @@ TYPES = {
     "checkpoint": "file",
     "checkpoint_seconds": "double, seconds",
     "machine": "text",
+    "function": "word",
 }
 
 

@@ -1,0 +1,126 @@
+#include "lib/input/graph.hpp"
+
+#include "jit/text/text.hpp"
+#include "lib/base/error.hpp"
+#include "lib/input/matrix.hpp"
+#include "preprocess/index.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+namespace libperm {
+namespace {
+
+// Calls take(i, j, the entry, its mirror image or -1) for each entry.
+template <class Take> void for_mirrored(const Pattern &a, const Poll &poll, const Take &take) {
+    PolledSteps steps(poll);
+    for (std::int32_t i = 0; i < a.rows; ++i) {
+        std::int64_t entry = a.row_begin(i);
+        for (const std::int32_t j : a.row(i)) {
+            const auto other = a.row(j);
+            steps.take(16);
+            const auto place = std::lower_bound(other.begin(), other.end(), i);
+            const bool is_there = place != other.end() && *place == i;
+            take(i, j, entry++, is_there ? a.row_begin(j) + (place - other.begin()) : -1);
+        }
+    }
+}
+
+void require_square(const Pattern &a) {
+    if (a.rows != a.cols)
+        throw Error(PERM_BAD_MATRIX,
+                    formatted("a hafnian is of a symmetric matrix, and this has {} rows and {} columns", a.rows,
+                              a.cols));
+}
+
+void require_symmetric_pattern(const Pattern &a, const Poll &poll) {
+    for_mirrored(a, poll, [](std::int32_t i, std::int32_t j, std::int64_t, std::int64_t mirrored) {
+        if (mirrored < 0)
+            throw Error(PERM_BAD_MATRIX,
+                        formatted("a hafnian is of a symmetric matrix: there is an entry at row {}, column {}, and "
+                                  "none at row {}, column {}. Of a half alone, give both: A + A^T",
+                                  i, j, j, i));
+    });
+}
+
+// The copies of each line, which stand one behind the other.
+std::vector<std::int64_t> first_copies(const LineCounts &count, std::int32_t lines) {
+    std::vector<std::int64_t> first(at(lines) + 1, 0);
+    for (std::int32_t i = 0; i < lines; ++i) first[at(i) + 1] = first[at(i)] + count[i];
+    return first;
+}
+
+double size_of(const Gaussian &x) { return std::hypot(x.re.get_d(), x.im.get_d()); }
+
+} // namespace
+
+InputPattern as_graph(InputPattern given, const LineCounts &count, bool has_loops, const Poll &poll) {
+    const Pattern &a = given.pattern;
+    require_square(a);
+    if (given.col_weights)
+        throw Error(PERM_BAD_ARGUMENT, "rows and columns are the same lines of a hafnian: give the weights of "
+                                       "leaving a line unmatched in row_unmatched alone");
+    require_symmetric_pattern(a, poll);
+    constexpr std::int64_t most_lines = std::int64_t{1} << 30;
+    if (count.sum() > most_lines)
+        throw Error(PERM_UNSUPPORTED, formatted("{} lines, each as often as it counts, are more than this version "
+                                                "can index",
+                                                count.sum()));
+    const std::vector<std::int64_t> first = first_copies(count, a.rows);
+    InputPattern graph;
+    graph.value_type = given.value_type;
+    graph.multiplied = count.sum() != a.rows;
+    graph.pattern.one_sided = true;
+    graph.pattern.rows = graph.pattern.cols = static_cast<std::int32_t>(count.sum());
+    PolledSteps steps(poll);
+    const auto put = [&](std::int64_t line, std::int64_t value) {
+        steps.take(2);
+        graph.pattern.col.push_back(static_cast<std::int32_t>(line));
+        graph.source.push_back(value);
+    };
+    for (std::int32_t i = 0; i < a.rows; ++i)
+        for (std::int64_t copy = first[at(i)]; copy < first[at(i) + 1]; ++copy) {
+            if (given.row_weights) put(copy, a.nnz() + i);
+            std::int64_t entry = a.row_begin(i);
+            for (const std::int32_t j : a.row(i)) {
+                if (j == i && has_loops && !given.row_weights) put(copy, entry);
+                if (j >= i)
+                    for (std::int64_t other = std::max(copy + 1, first[at(j)]); other < first[at(j) + 1]; ++other)
+                        put(other, entry);
+                ++entry;
+            }
+            graph.pattern.row_ptr.push_back(std::ssize(graph.pattern.col));
+        }
+    graph.written = std::make_shared<const InputPattern>(std::move(given));
+    return graph;
+}
+
+void require_symmetric(const InputPattern &given, const Values &values, const Poll &poll) {
+    constexpr double rounding = 0x1p-46;
+    const bool is_rounded = given.value_type == PERM_VALUE_F64 || given.value_type == PERM_VALUE_C128;
+    const auto check = [&](const auto &all, const auto &distance, const auto &size) {
+        for_mirrored(given.pattern, poll, [&](std::int32_t i, std::int32_t j, std::int64_t k, std::int64_t m) {
+            if (j <= i || all[at(k)] == all[at(m)]) return;
+            const double apart = distance(all[at(k)], all[at(m)]);
+            const double most = std::max(size(all[at(k)]), size(all[at(m)]));
+            if (is_rounded && apart <= rounding * most) return;
+            throw Error(PERM_BAD_MATRIX,
+                        formatted("a hafnian is of a symmetric matrix: the values at row {}, column {} and at row "
+                                  "{}, column {} differ by {:.3g} of the larger, which is {:.17g}. Where that is "
+                                  "rounding, give (A + A^T)/2",
+                                  i, j, j, i, most > 0 ? apart / most : 0.0, most));
+        });
+    };
+    if (values.wide.empty())
+        check(values.real, [](double x, double y) { return std::fabs(x - y); },
+              [](double x) { return std::fabs(x); });
+    else
+        check(values.wide,
+              [](const Gaussian &x, const Gaussian &y) {
+                  return size_of({x.re - y.re, x.im - y.im});
+              },
+              [](const Gaussian &x) { return size_of(x); });
+}
+
+} // namespace libperm
