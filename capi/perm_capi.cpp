@@ -198,8 +198,8 @@ perm_status perm_plan_load(const void *bytes, size_t size, const perm_opts *opts
 perm_status perm_plan_check_matrix(const perm_plan *plan, const perm_csr *a) {
     return guarded([&] {
         if (!plan) throw Error(PERM_BAD_ARGUMENT, "the plan is a null pointer");
-        const char *what = libperm::difference(
-            plan->plan.input, libperm::read_pattern(a, plan->plan.options.function));
+        const char *what =
+            libperm::difference(plan->plan.input, libperm::read_pattern(a, plan->plan.options.function));
         if (what)
             throw Error(PERM_BAD_ARGUMENT,
                         libperm::formatted("the plan is of another matrix: the {} differ", what));

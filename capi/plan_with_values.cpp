@@ -57,7 +57,8 @@ const char *PlanWithValues::matrix(std::int64_t k) const {
 }
 
 std::string PlanWithValues::difference(const perm_csr &a) const {
-    const libperm::InputPattern &own = plan_->plan.input, input = libperm::read_pattern(&a, plan_->plan.options.function);
+    const libperm::InputPattern &own = plan_->plan.input,
+                                input = libperm::read_pattern(&a, plan_->plan.options.function);
     if (const char *what = libperm::difference(own, input))
         return libperm::formatted("another matrix: the {} differ", what);
     const auto numbers = [&](const void *values) {

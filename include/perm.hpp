@@ -144,6 +144,17 @@ inline Result compute(const Csr &a, const perm_opts &opts = PERM_OPTS_INIT) {
     return compute(a.view(), opts);
 }
 
+// haf(A) of a symmetric matrix (perm_hafnian).
+inline Result hafnian(const perm_csr &a, const perm_opts &opts = PERM_OPTS_INIT) {
+    Result result;
+    check(perm_hafnian(&a, &opts, result.raw()));
+    return result;
+}
+
+inline Result hafnian(const Csr &a, const perm_opts &opts = PERM_OPTS_INIT) {
+    return hafnian(a.view(), opts);
+}
+
 // perm(U V^T) from the factors (perm_compute_product).
 inline Result compute_product(const perm_factors &a, const perm_opts &opts = PERM_OPTS_INIT) {
     Result result;

@@ -73,8 +73,9 @@ std::vector<std::int32_t> leaves_of_entries(const BranchSource &source) {
     for (std::size_t k = 0; k < source.tree.leaves.size(); ++k) {
         const BranchLeaf &leaf = source.tree.leaves[k];
         std::int32_t &place = leaf.kind == BranchLeaf::Kind::entry ? of_entry[at(leaf.entry)]
-                              : leaf.kind == BranchLeaf::Kind::row ? of_line[at(leaf.index)]
-                                                                   : of_line[at(a.line_of_column(leaf.index))];
+                              : leaf.kind == BranchLeaf::Kind::row
+                                  ? of_line[at(leaf.index)]
+                                  : of_line[at(a.line_of_column(leaf.index))];
         place = static_cast<std::int32_t>(k);
     }
     for (std::int32_t i = 0; i < a.rows; ++i)

@@ -1,5 +1,5 @@
-// A matrix as its lines: row i is line i, column j is line (rows + j); an entry lies on two of them. Lines of a
-// graph, its vertices, all count as columns; a loop lies on one.
+// A matrix as its lines: row i is line i, column j is line (rows + j); an entry lies on two of them. Lines of
+// a graph, its vertices, all count as columns; a loop lies on one.
 #pragma once
 
 #include "preprocess/branch_decomposition.hpp"

@@ -119,8 +119,8 @@ template <class Value> void Decomposition<Value>::match(Block block) {
 template <class Value> void Decomposition<Value>::part_graph(Block graph) {
     constexpr std::int64_t of_a_line = 400;
     const Charge charge = passing(graph, 6, of_a_line);
-    Compression<Value> done = compress_graph(
-        std::move(graph), {rule_.passes.degree_1, rule_.passes.degree_2}, rule_.poll);
+    Compression<Value> done =
+        compress_graph(std::move(graph), {rule_.passes.degree_1, rule_.passes.degree_2}, rule_.poll);
     reductions_.degree_1 += done.degree_1;
     reductions_.degree_2 += done.degree_2;
     std::vector<Block> parts;

@@ -15,10 +15,7 @@ template <class Value> class GraphLines {
 
   public:
     GraphLines(BlockOf<Value> graph, const CompressionRule &rule, const Poll &poll)
-        : rule_(rule),
-          steps_(poll),
-          entries_(at(graph.n())),
-          is_out_(at(graph.n())) {
+        : rule_(rule), steps_(poll), entries_(at(graph.n())), is_out_(at(graph.n())) {
         std::size_t k = 0;
         for (std::int32_t i = 0; i < graph.n(); ++i)
             for (const std::int32_t j : graph.pattern.row(i)) {
@@ -52,7 +49,8 @@ template <class Value> class GraphLines {
   private:
     void look_at(std::int32_t line) {
         const std::size_t degree = entries_[at(line)].size();
-        const bool is_light = degree == 0 || (degree == 1 && rule_.degree_1) || (degree == 2 && rule_.degree_2);
+        const bool is_light =
+            degree == 0 || (degree == 1 && rule_.degree_1) || (degree == 2 && rule_.degree_2);
         if (is_light && !is_out_[at(line)])
             light_.insert(line);
         else

@@ -41,9 +41,8 @@ bool has_perfect_matching(const Pattern &a, const Poll &poll) {
     std::vector<boost::graph_traits<Graph>::vertex_descriptor> mate(vertices);
     boost::edmonds_maximum_cardinality_matching(graph, mate.data());
     poll();
-    return std::none_of(mate.begin(), mate.end(), [](auto other) {
-        return other == boost::graph_traits<Graph>::null_vertex();
-    });
+    return std::none_of(mate.begin(), mate.end(),
+                        [](auto other) { return other == boost::graph_traits<Graph>::null_vertex(); });
 }
 
 } // namespace libperm

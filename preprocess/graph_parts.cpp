@@ -93,8 +93,7 @@ std::optional<BlockOf<Value>> as_two_sided(const BlockOf<Value> &graph, const Po
     const Walked walked = walk(BranchLines(graph.pattern), poll);
     std::vector<std::int32_t> place(at(graph.n()));
     std::int32_t rows = 0, columns = 0;
-    for (std::int32_t i = 0; i < graph.n(); ++i)
-        place[at(i)] = walked.is_odd[at(i)] ? columns++ : rows++;
+    for (std::int32_t i = 0; i < graph.n(); ++i) place[at(i)] = walked.is_odd[at(i)] ? columns++ : rows++;
     std::vector<GraphEntry<Value>> entries;
     bool is_two_sided = true;
     for_entries(graph, [&](std::int32_t i, std::int32_t j, const Value &value) {

@@ -1,5 +1,5 @@
-// Maximum bipartite matching (Hopcroft and Karp, SIAM J. Comput. 2, 1973): the structural rank. Of graphs whether
-// there is a perfect one (Edmonds, Canad. J. Math. 17 (1965)).
+// Maximum bipartite matching (Hopcroft and Karp, SIAM J. Comput. 2, 1973): the structural rank. Of graphs
+// whether there is a perfect one (Edmonds, Canad. J. Math. 17 (1965)).
 #pragma once
 
 #include "preprocess/pattern.hpp"

@@ -10,9 +10,9 @@
 namespace libperm {
 
 // CSR without values; columns ascend inside a row. Entry k of the pattern goes with value k of the matrix.
-// A *one-sided* one is a graph: row i and column i are one line, its vertex i, and the entries (i, j), i <= j,
-// are edges, or loops where i = j. What is computed of it are perfect matchings of lines (hafnians), not of
-// rows to columns.
+// A *one-sided* one is a graph: row i and column i are one line, its vertex i, and the entries (i, j), i <=
+// j, are edges, or loops where i = j. What is computed of it are perfect matchings of lines (hafnians), not
+// of rows to columns.
 struct Pattern {
     std::int32_t rows = 0, cols = 0;
     std::vector<std::int64_t> row_ptr{0};

@@ -97,6 +97,12 @@ std::string precision_advice(const Options &options) {
     return "";
 }
 
+bool is_of_hafnian(const Options &options) { return options.function.ends_with("hafnian"); }
+
+const char *short_name(const Options &options) {
+    return !is_of_hafnian(options) ? "perm" : options.function == "hafnian" ? "haf" : "lhaf";
+}
+
 } // namespace
 
 void warn_if_missed(const Options &options, const perm_result &r) {
@@ -115,17 +121,18 @@ void warn_if_missed(const Options &options, const perm_result &r) {
                               bound_text(r.rel_error_bound), tolerance, precision_advice(options)));
 }
 
-std::string text_of(const std::string &matrix, const perm_result &r, const Seconds &s) {
-    return fmt::format("perm({}) = {}\n{}\n{}\n{:.3f} s: read {:.3f} s, plan {:.3f} s, run {:.3f} s{}\n",
-                       matrix, r.text, certainty_line(r), work_line(r), s.total, s.read, s.plan, s.run,
-                       compile_text(r));
+std::string text_of(const Options &options, const std::string &matrix, const perm_result &r,
+                    const Seconds &s) {
+    return fmt::format("{}({}) = {}\n{}\n{}\n{:.3f} s: read {:.3f} s, plan {:.3f} s, run {:.3f} s{}\n",
+                       short_name(options), matrix, r.text, certainty_line(r), work_line(r), s.total, s.read,
+                       s.plan, s.run, compile_text(r));
 }
 
 // Infinities and NaN become null.
-libperm::Json json_of(const perm_result &r, const Seconds &s) {
+libperm::Json json_of(const Options &options, const perm_result &r, const Seconds &s) {
     using libperm::Json;
     return Json{
-        {"permanent", r.text},
+        {is_of_hafnian(options) ? "hafnian" : "permanent", r.text},
         {"real", r.re},
         {"imag", r.im},
         {"mantissa", r.mantissa_re},
@@ -165,11 +172,11 @@ void write_answer(const Options &options, const std::string &matrix, const perm_
                   const Seconds &seconds, const std::string &plan) {
     warn_if_missed(options, result);
     if (options.json) {
-        libperm::Json answer = json_of(result, seconds);
+        libperm::Json answer = json_of(options, result, seconds);
         answer["plan"] = libperm::Json::read(plan);
         write_stdout(answer.written());
     } else {
-        write_stdout(options.quiet ? result.text : text_of(matrix, result, seconds));
+        write_stdout(options.quiet ? result.text : text_of(options, matrix, result, seconds));
     }
 }
 

@@ -16,8 +16,9 @@ struct Seconds {
 };
 
 // All that is told of a result, but for its plan.
-libperm::Json json_of(const perm_result &result, const Seconds &seconds);
-std::string text_of(const std::string &matrix, const perm_result &result, const Seconds &seconds);
+libperm::Json json_of(const Options &options, const perm_result &result, const Seconds &seconds);
+std::string text_of(const Options &options, const std::string &matrix, const perm_result &result,
+                    const Seconds &seconds);
 
 // Of the matrix of that name; `plan` is its explanation in JSON, needed only for an answer in JSON.
 void write_answer(const Options &options, const std::string &matrix, const perm_result &result,

@@ -128,4 +128,9 @@ void run_compute(const Options &options) {
     }
 }
 
+void run_hafnian(Options options) {
+    options.function = options.loops || !options.row_unmatched.empty() ? "loop_hafnian" : "hafnian";
+    run_compute(options);
+}
+
 } // namespace perm

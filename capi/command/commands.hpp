@@ -11,6 +11,7 @@
 namespace perm {
 
 void run_compute(const Options &options);
+void run_hafnian(Options options);
 void run_bounds(const Options &options);
 void run_estimate(const Options &options);
 void run_sample(const Options &options);

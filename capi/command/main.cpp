@@ -24,13 +24,14 @@ const char *const footer =
     "\"mantissa\" and \"mantissa_imag\" times 2 to the power \"exp2\" are its parts. A failure is\n"
     "{\"error\": {\"status\", \"code\", \"text\"}}.";
 
-const char *const subcommands =
-    "compute, bounds, estimate, sample, matchings, polynomial, periodic, explain, source, plan, shard, "
-    "combine, status, info or cache";
+const char *const subcommands = "compute, hafnian, bounds, estimate, sample, matchings, polynomial, "
+                                "periodic, explain, source, plan, shard, "
+                                "combine, status, info or cache";
 
 // What a subcommand calls with its options: those that count for none of these are no options of it.
 std::vector<std::string> calls_of(const std::string &command) {
     if (command == "explain" || command == "source" || command == "plan") return {"perm_plan_create"};
+    if (command == "hafnian") return {"perm_compute"};
     if (command == "shard") return {"perm_plan_run_shard", "perm_estimate_run_shard"};
     if (command == "periodic") return {"perm_periodic_execute"};
     return {"perm_" + command};
@@ -94,6 +95,8 @@ std::vector<Subcommand> add_subcommands(CLI::App &app, Options &options) {
         return command;
     };
     CLI::App *compute = add("compute", "Compute the permanent of the matrix of a file");
+    CLI::App *hafnian =
+        add("hafnian", "Compute the hafnian of the symmetric matrix of a file: its perfect matchings");
     CLI::App *bounds =
         add("bounds", "Numbers that the permanent of the matrix of a file lies between, at once");
     CLI::App *estimate =
@@ -117,13 +120,16 @@ std::vector<Subcommand> add_subcommands(CLI::App &app, Options &options) {
     CLI::App *clear = cache->add_subcommand("clear", "Remove the kernels from the folder");
     CLI::App *path = cache->add_subcommand("path", "Print the folder");
 
-    for (CLI::App *command : {compute, bounds, estimate, matchings, polynomial, explain, source, plan, shard})
+    for (CLI::App *command :
+         {compute, hafnian, bounds, estimate, matchings, polynomial, explain, source, plan, shard})
         add_plan_options(*command, options);
     for (CLI::App *command : {compute, shard}) add_plan_file_option(*command, options);
     for (CLI::App *command : {explain, source, plan}) add_machine_option(*command, options);
     add_info_options(*info, options);
     for (CLI::App *command : {compute, combine})
         add_quiet_option(*command, options, ("print the permanent alone; " + quiet).c_str());
+    add_quiet_option(*hafnian, options, ("print the hafnian alone; " + quiet).c_str());
+    add_loops_option(*hafnian, options);
     for (CLI::App *command : {compute, estimate, shard}) add_estimate_options(*command, options);
     add_or_estimate_option(*compute, options);
     add_quiet_option(*estimate, options, ("print the estimate alone; " + quiet).c_str());
@@ -136,10 +142,12 @@ std::vector<Subcommand> add_subcommands(CLI::App &app, Options &options) {
     add_quiet_option(*polynomial, options, ("print the coefficients alone; " + quiet).c_str());
     add_quiet_option(*periodic, options, ("print the numbers alone; " + quiet).c_str());
     add_quiet_option(*shard, options, "print nothing; no progress, no log but errors");
-    for (CLI::App *command : {compute, estimate, sample, matchings, polynomial, periodic})
+    for (CLI::App *command : {compute, hafnian, estimate, sample, matchings, polynomial, periodic})
         add_checkpoint_options(*command, options);
-    for (CLI::App *command : {compute, bounds, estimate, sample, polynomial, explain})
+    for (CLI::App *command : {compute, hafnian, bounds, estimate, sample, polynomial, explain})
         add_unmatched_options(*command, options);
+    for (const char *name : {"--function", "--col-multiplicity", "--col-unmatched"}) // its lines are its rows
+        hafnian->remove_option(hafnian->get_option(name));
     add_explain_options(*explain, options);
     add_source_options(*source, options);
     add_output_option(*plan, options, "the file for it");
@@ -153,23 +161,23 @@ std::vector<Subcommand> add_subcommands(CLI::App &app, Options &options) {
         command->footer(footer);
         add_cache_option(*command, options);
     }
-    for (CLI::App *command : {compute, bounds, estimate, sample, matchings, polynomial, periodic, explain,
-                              combine, status, info, list, clear, path})
+    for (CLI::App *command : {compute, hafnian, bounds, estimate, sample, matchings, polynomial, periodic,
+                              explain, combine, status, info, list, clear, path})
         add_json_option(*command, options);
     const OptionTable table;
     for (CLI::App *command : app.get_subcommands([](const CLI::App *) { return true; }))
         for (const std::string &name : table.options())
             if (!is_of_part(*command, name) && table.refusal(calls_of(command->get_name()), name))
                 if (CLI::Option *option = command->get_option_no_throw(name)) command->remove_option(option);
-    return {{compute, [&] { run_compute(options); }},       {bounds, [&] { run_bounds(options); }},
-            {estimate, [&] { run_estimate(options); }},     {sample, [&] { run_sample(options); }},
-            {polynomial, [&] { run_polynomial(options); }}, {periodic, [&] { run_periodic(options); }},
-            {matchings, [&] { run_matchings(options); }},   {explain, [&] { run_explain(options); }},
-            {source, [&] { run_source(options); }},         {plan, [&] { run_plan(options); }},
-            {shard, [&] { run_shard(options); }},           {combine, [&] { run_combine(options); }},
-            {status, [&] { run_status(options); }},         {info, [&] { run_info(options); }},
-            {list, [&] { run_cache_list(options); }},       {clear, [&] { run_cache_clear(options); }},
-            {path, [&] { run_cache_path(options); }}};
+    return {{compute, [&] { run_compute(options); }},   {hafnian, [&] { run_hafnian(options); }},
+            {bounds, [&] { run_bounds(options); }},     {estimate, [&] { run_estimate(options); }},
+            {sample, [&] { run_sample(options); }},     {polynomial, [&] { run_polynomial(options); }},
+            {periodic, [&] { run_periodic(options); }}, {matchings, [&] { run_matchings(options); }},
+            {explain, [&] { run_explain(options); }},   {source, [&] { run_source(options); }},
+            {plan, [&] { run_plan(options); }},         {shard, [&] { run_shard(options); }},
+            {combine, [&] { run_combine(options); }},   {status, [&] { run_status(options); }},
+            {info, [&] { run_info(options); }},         {list, [&] { run_cache_list(options); }},
+            {clear, [&] { run_cache_clear(options); }}, {path, [&] { run_cache_path(options); }}};
 }
 
 int parse_and_run(int argc, char **argv, bool &json) {

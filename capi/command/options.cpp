@@ -176,6 +176,10 @@ void add_plan_options(CLI::App &command, Options &options) {
         "how often each row counts, with commas between: 2,0,1 is the first row twice, the second not");
     add_parsed(command, "--col-multiplicity", options.col_multiplicity, parse_multiplicities, "LIST",
                "how often each column counts");
+    command
+        .add_option("--function", options.function,
+                    "what is computed: permanent; of a symmetric matrix hafnian, or loop_hafnian")
+        ->type_name("NAME");
     add_parsed(command, "--seed", options.seed, parse_whole<std::uint64_t>, "N",
                "of the search for a good order, and of the samples of an estimate");
     command
@@ -243,6 +247,13 @@ void add_limit_options(CLI::App &command, Options &options) {
 void add_plan_file_option(CLI::App &command, Options &options) {
     command.add_option("--plan", options.plan, "take the plan of this file, which perm plan wrote")
         ->type_name("PLAN");
+}
+
+void add_loops_option(CLI::App &command, Options &options) {
+    command.add_flag(
+        "--loops", options.loops,
+        "of the loop hafnian: a line may stay single, at the price of its entry on the diagonal, or of "
+        "its weight in --row-unmatched");
 }
 
 void add_unmatched_options(CLI::App &command, Options &options) {

@@ -23,11 +23,12 @@ struct Options {
     std::string plot;                                                        // a file; "" for none
     std::string engine, device, precision, without, decompose, chunks, arch; // "" is the library's default
     std::optional<std::string> cache;                                        // a folder, "" for none
-    std::string function;                // what is computed of the matrix
-    std::optional<std::string> machine;                                      // what its file says
-    bool decimal = false;                                                    // numbers as they are written
-    std::vector<std::int64_t> row_multiplicity, col_multiplicity;            // of each line; none: all 1
-    std::vector<std::string> row_unmatched, col_unmatched; // weights as written; none: all are matched
+    std::string function;                                                    // what is computed of the matrix
+    bool loops = false;                                           // of a hafnian: the diagonal counts
+    std::optional<std::string> machine;                           // what its file says
+    bool decimal = false;                                         // numbers as they are written
+    std::vector<std::int64_t> row_multiplicity, col_multiplicity; // of each line; none: all 1
+    std::vector<std::string> row_unmatched, col_unmatched;        // weights as written; none: all are matched
     // Of periodic.
     std::string lattice, head, tail; // its name in place of a file; files
     std::string linear;              // file, of polynomial
@@ -58,6 +59,7 @@ struct Options {
 void add_plan_options(CLI::App &command, Options &options);       // FILE, and all that makes a plan
 void add_limit_options(CLI::App &command, Options &options);      // of a run
 void add_plan_file_option(CLI::App &command, Options &options);   // --plan
+void add_loops_option(CLI::App &command, Options &options);       // of hafnian
 void add_unmatched_options(CLI::App &command, Options &options);  // of compute
 void add_checkpoint_options(CLI::App &command, Options &options); // of compute, estimate
 void add_shard_options(CLI::App &command, Options &options);

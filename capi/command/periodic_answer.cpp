@@ -26,9 +26,9 @@ struct CellMatrix {
     FileView view;
 };
 
-std::string as_json(PeriodicAnswer &asked) {
+std::string as_json(const Options &options, PeriodicAnswer &asked) {
     using libperm::Json;
-    Json out = asked.result ? json_of(*asked.result->raw(), asked.seconds) : Json(Json::Object());
+    Json out = asked.result ? json_of(options, *asked.result->raw(), asked.seconds) : Json(Json::Object());
     if (!asked.terms.empty()) {
         Json terms = Json::Array();
         for (const Result &term : asked.terms) terms.push_back(term.text());
@@ -53,8 +53,8 @@ std::string as_text(const Options &options, PeriodicAnswer &asked) {
     std::string out;
     if (asked.result)
         out += options.quiet ? asked.result->text() + "\n"
-                             : text_of(fmt::format("{} of {}", *options.length, name), *asked.result->raw(),
-                                       asked.seconds);
+                             : text_of(options, fmt::format("{} of {}", *options.length, name),
+                                       *asked.result->raw(), asked.seconds);
     for (std::size_t k = 0; k < asked.terms.size(); ++k)
         out += options.quiet ? asked.terms[k].text() + "\n"
                              : fmt::format("{} {}\n", k + 1, asked.terms[k].text());
@@ -107,7 +107,7 @@ void write_periodic(const Options &options, PeriodicAnswer answer) {
             warn_if_missed(options, *term.raw());
             break;
         }
-    write_stdout(options.json ? as_json(answer) : as_text(options, answer));
+    write_stdout(options.json ? as_json(options, answer) : as_text(options, answer));
 }
 
 } // namespace perm

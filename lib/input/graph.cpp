@@ -30,18 +30,16 @@ template <class Take> void for_mirrored(const Pattern &a, const Poll &poll, cons
 void require_square(const Pattern &a) {
     if (a.rows != a.cols)
         throw Error(PERM_BAD_MATRIX,
-                    formatted("a hafnian is of a symmetric matrix, and this has {} rows and {} columns", a.rows,
-                              a.cols));
+                    formatted("a hafnian is of a symmetric matrix, and this has {} rows and {} columns",
+                              a.rows, a.cols));
 }
 
-void require_symmetric_pattern(const Pattern &a, const Poll &poll) {
-    for_mirrored(a, poll, [](std::int32_t i, std::int32_t j, std::int64_t, std::int64_t mirrored) {
-        if (mirrored < 0)
-            throw Error(PERM_BAD_MATRIX,
-                        formatted("a hafnian is of a symmetric matrix: there is an entry at row {}, column {}, and "
-                                  "none at row {}, column {}. Of a half alone, give both: A + A^T",
-                                  i, j, j, i));
-    });
+[[noreturn]] void fail_alone(std::int32_t i, std::int32_t j) {
+    throw Error(
+        PERM_BAD_MATRIX,
+        formatted("a hafnian is of a symmetric matrix: there is an entry at row {}, column {}, and none at "
+                  "row {}, column {}. Of a half alone, give both: A + A^T",
+                  i, j, j, i));
 }
 
 // The copies of each line, which stand one behind the other.
@@ -51,6 +49,9 @@ std::vector<std::int64_t> first_copies(const LineCounts &count, std::int32_t lin
     return first;
 }
 
+bool is_nothing(double x) { return x == 0; }
+bool is_nothing(const Gaussian &x) { return is_zero(x); }
+
 double size_of(const Gaussian &x) { return std::hypot(x.re.get_d(), x.im.get_d()); }
 
 } // namespace
@@ -59,14 +60,18 @@ InputPattern as_graph(InputPattern given, const LineCounts &count, bool has_loop
     const Pattern &a = given.pattern;
     require_square(a);
     if (given.col_weights)
-        throw Error(PERM_BAD_ARGUMENT, "rows and columns are the same lines of a hafnian: give the weights of "
-                                       "leaving a line unmatched in row_unmatched alone");
-    require_symmetric_pattern(a, poll);
+        throw Error(PERM_BAD_ARGUMENT,
+                    "rows and columns are the same lines of a hafnian: give the weights of "
+                    "leaving a line unmatched in row_unmatched alone");
+    for_mirrored(a, poll, [&](std::int32_t i, std::int32_t j, std::int64_t, std::int64_t mirrored) {
+        if (mirrored < 0 && given.value_type == PERM_VALUE_PATTERN) fail_alone(i, j);
+    });
     constexpr std::int64_t most_lines = std::int64_t{1} << 30;
     if (count.sum() > most_lines)
-        throw Error(PERM_UNSUPPORTED, formatted("{} lines, each as often as it counts, are more than this version "
-                                                "can index",
-                                                count.sum()));
+        throw Error(PERM_UNSUPPORTED,
+                    formatted("{} lines, each as often as it counts, are more than this version "
+                              "can index",
+                              count.sum()));
     const std::vector<std::int64_t> first = first_copies(count, a.rows);
     InputPattern graph;
     graph.value_type = given.value_type;
@@ -86,7 +91,8 @@ InputPattern as_graph(InputPattern given, const LineCounts &count, bool has_loop
             for (const std::int32_t j : a.row(i)) {
                 if (j == i && has_loops && !given.row_weights) put(copy, entry);
                 if (j >= i)
-                    for (std::int64_t other = std::max(copy + 1, first[at(j)]); other < first[at(j) + 1]; ++other)
+                    for (std::int64_t other = std::max(copy + 1, first[at(j)]); other < first[at(j) + 1];
+                         ++other)
                         put(other, entry);
                 ++entry;
             }
@@ -100,27 +106,33 @@ void require_symmetric(const InputPattern &given, const Values &values, const Po
     constexpr double rounding = 0x1p-46;
     const bool is_rounded = given.value_type == PERM_VALUE_F64 || given.value_type == PERM_VALUE_C128;
     const auto check = [&](const auto &all, const auto &distance, const auto &size) {
-        for_mirrored(given.pattern, poll, [&](std::int32_t i, std::int32_t j, std::int64_t k, std::int64_t m) {
-            if (j <= i || all[at(k)] == all[at(m)]) return;
-            const double apart = distance(all[at(k)], all[at(m)]);
-            const double most = std::max(size(all[at(k)]), size(all[at(m)]));
-            if (is_rounded && apart <= rounding * most) return;
-            throw Error(PERM_BAD_MATRIX,
-                        formatted("a hafnian is of a symmetric matrix: the values at row {}, column {} and at row "
-                                  "{}, column {} differ by {:.3g} of the larger, which is {:.17g}. Where that is "
-                                  "rounding, give (A + A^T)/2",
-                                  i, j, j, i, most > 0 ? apart / most : 0.0, most));
-        });
+        for_mirrored(
+            given.pattern, poll, [&](std::int32_t i, std::int32_t j, std::int64_t k, std::int64_t m) {
+                if (m < 0 && !is_nothing(all[at(k)])) fail_alone(i, j);
+                if (m < 0 || j <= i || all[at(k)] == all[at(m)]) return;
+                const double apart = distance(all[at(k)], all[at(m)]);
+                const double most = std::max(size(all[at(k)]), size(all[at(m)]));
+                if (is_rounded && apart <= rounding * most) return;
+                throw Error(
+                    PERM_BAD_MATRIX,
+                    formatted(
+                        "a hafnian is of a symmetric matrix: the values at row {}, column {} and at row "
+                        "{}, column {} differ by {:.3g} of the larger, which is {:.17g}. Where that is "
+                        "rounding, give (A + A^T)/2",
+                        i, j, j, i, most > 0 ? apart / most : 0.0, most));
+            });
     };
     if (values.wide.empty())
-        check(values.real, [](double x, double y) { return std::fabs(x - y); },
-              [](double x) { return std::fabs(x); });
+        check(
+            values.real, [](double x, double y) { return std::fabs(x - y); },
+            [](double x) { return std::fabs(x); });
     else
-        check(values.wide,
-              [](const Gaussian &x, const Gaussian &y) {
-                  return size_of({x.re - y.re, x.im - y.im});
-              },
-              [](const Gaussian &x) { return size_of(x); });
+        check(
+            values.wide,
+            [](const Gaussian &x, const Gaussian &y) {
+                return size_of({x.re - y.re, x.im - y.im});
+            },
+            [](const Gaussian &x) { return size_of(x); });
 }
 
 } // namespace libperm

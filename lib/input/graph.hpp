@@ -17,14 +17,15 @@ inline const char *function_name(MatrixFunction function) {
                                                  : "loop_hafnian";
 }
 
-// `pattern` is one-sided: the entries above the diagonal, and the loops. `count`: copies of a line are matched
-// to each other by its entry on the diagonal, which is a loop, too, of a loop hafnian, where the caller gave
-// no weights of leaving rows unmatched: these are the loops, else. Throws Error (PERM_BAD_MATRIX) for what is
-// not symmetric.
+// `pattern` is one-sided: the entries above the diagonal, and the loops. `count`: copies of a line are
+// matched to each other by its entry on the diagonal, which is a loop, too, of a loop hafnian, where the
+// caller gave no weights of leaving rows unmatched: these are the loops, else. Throws Error (PERM_BAD_MATRIX)
+// for what is not symmetric.
 InputPattern as_graph(InputPattern given, const LineCounts &count, bool has_loops, const Poll &poll);
 
 // The values of both halves, in the order of `given`, are equal but for rounding: of numbers that are exact,
-// equal. Throws Error (PERM_BAD_MATRIX), which tells by how much they differ and where.
+// equal. What stands in one half alone is 0. Throws Error (PERM_BAD_MATRIX), which tells by how much they
+// differ, and where.
 void require_symmetric(const InputPattern &given, const Values &values, const Poll &poll);
 
 } // namespace libperm

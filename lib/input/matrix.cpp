@@ -240,12 +240,13 @@ InputPattern read_pattern(const perm_csr *given, MatrixFunction function, const 
                           MemoryAccount *account) {
     if (function == MatrixFunction::permanent) return read_pattern(given, poll, account);
     const perm_csr a = checked(given);
-    const bool are_same = !a.col_multiplicity || (a.row_multiplicity && a.n_rows == a.n_cols &&
-                                                  std::equal(a.row_multiplicity, a.row_multiplicity + a.n_rows,
-                                                             a.col_multiplicity));
+    const bool are_same = !a.col_multiplicity ||
+                          (a.row_multiplicity && a.n_rows == a.n_cols &&
+                           std::equal(a.row_multiplicity, a.row_multiplicity + a.n_rows, a.col_multiplicity));
     if (!are_same)
-        throw Error(PERM_BAD_ARGUMENT, "rows and columns are the same lines of a hafnian: give their multiplicities "
-                                       "in row_multiplicity alone, or the same ones in both");
+        throw Error(PERM_BAD_ARGUMENT,
+                    "rows and columns are the same lines of a hafnian: give their multiplicities "
+                    "in row_multiplicity alone, or the same ones in both");
     InputPattern input = read_as_given(a, poll, account);
     return as_graph(std::move(input), LineCounts(a.row_multiplicity, a.n_rows, "row"),
                     function == MatrixFunction::loop_hafnian, poll);

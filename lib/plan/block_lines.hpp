@@ -21,9 +21,8 @@ struct BlockLines {
 
 inline bool are_lines(const BlockLines &x, const Pattern &a, const LineClasses &kinds,
                       const Structure &structure) {
-    return x.pattern.row_ptr == a.row_ptr && x.pattern.col == a.col &&
-           x.pattern.one_sided == a.one_sided && x.kinds.of_row == kinds.of_row &&
-           x.kinds.of_col == kinds.of_col && x.structure == structure;
+    return x.pattern.row_ptr == a.row_ptr && x.pattern.col == a.col && x.pattern.one_sided == a.one_sided &&
+           x.kinds.of_row == kinds.of_row && x.kinds.of_col == kinds.of_col && x.structure == structure;
 }
 
 // FNV-1a, by whole numbers.

@@ -178,8 +178,8 @@ void check_structure(const Structure &x, const Pattern &a) {
 void check_lines(const BlockLines &lines) {
     check_square(lines.pattern);
     require(lines.pattern.rows > 0 && has_perfect_matching(lines.pattern), "a block that is 0");
-    require(!lines.pattern.one_sided || (lines.kinds.of_row.empty() && lines.kinds.of_col.empty() &&
-                                           lines.structure == Structure()),
+    require(!lines.pattern.one_sided ||
+                (lines.kinds.of_row.empty() && lines.kinds.of_col.empty() && lines.structure == Structure()),
             "a block of a graph");
     check_kinds(lines.kinds.of_row, lines.pattern);
     check_kinds(lines.kinds.of_col, transpose(lines.pattern).pattern);

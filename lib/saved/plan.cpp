@@ -60,9 +60,8 @@ auto order_of(const SavedBlock &b) {
     const Structure &s =
         b.lines.structure; // which comes without a background where its rows are not told apart
     return std::tuple_cat(order_of(b.lines.pattern),
-                          std::tie(b.lines.kinds.of_row,
-                                   b.lines.kinds.of_col, s.low_rank.rows, s.low_rank.cols, s.nearly_rank_one,
-                                   s.nested),
+                          std::tie(b.lines.kinds.of_row, b.lines.kinds.of_col, s.low_rank.rows,
+                                   s.low_rank.cols, s.nearly_rank_one, s.nested),
                           s.background.as_tuple(),
                           std::tie(s.separable.order.rows, s.separable.order.cols, s.separable.band.above,
                                    s.separable.band.below));

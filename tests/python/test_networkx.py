@@ -2,7 +2,7 @@
 
 import random
 from fractions import Fraction
-from itertools import permutations
+from itertools import combinations, permutations
 
 import pytest
 from support import SEED
@@ -114,9 +114,30 @@ def test_biadjacency():
     assert libperm.permanent(matrix) == 2  # ways to match both letters
 
 
+def test_graphs_of_any_kind_have_perfect_matchings():
+    source = random.Random(SEED)
+    assert perfect_matchings(nx.cycle_graph(3)) == 0
+    assert perfect_matchings(nx.complete_graph(12)) == 10395
+    assert perfect_matchings(nx.Graph()) == 1
+    for _ in range(20):
+        G = nx.gnp_random_graph(8, 0.5, seed=source.randrange(2**32))
+        for u, v in G.edges():
+            G[u][v]["weight"] = Fraction(source.randint(-5, 5), source.randint(1, 5))
+        G.add_edge(3, 3, weight=Fraction(7))  # in none
+        truth = Fraction(0)
+        pairs = [(u, v) for u, v in G.edges() if u != v]
+        for chosen in combinations(pairs, 4):
+            if len({node for edge in chosen for node in edge}) == 8:
+                product = Fraction(1)
+                for u, v in chosen:
+                    product *= G[u][v]["weight"]
+                truth += product
+        assert perfect_matchings(G, weight="weight") == truth, SEED
+
+
 def test_refuses():
     with pytest.raises(ValueError, match="not bipartite"):
-        perfect_matchings(nx.cycle_graph(3))
+        matchings(nx.cycle_graph(3))
     with pytest.raises(ValueError, match="directed"):
         perfect_matchings(nx.DiGraph([(0, 1)]))
     with pytest.raises(ValueError, match="no side"):

@@ -34,6 +34,12 @@ Too large to be computed::
     bounds(A)               an Interval that it lies in for certain
     estimate(A)             from samples, with a guarantee; Estimation: by many processes
 
+Graphs of any kind, symmetric matrices::
+
+    hafnian(A)              the sum over pairings of its lines: perfect matchings of a graph
+    loop_hafnian(A)         where a line may stay single, at the price of its loop
+    hafnians(batch)         of many matrices
+
 Photons in an interferometer::
 
     boson.distribution(U)   how likely each way out is, all or some; with losses, partly distinguishable
@@ -73,6 +79,7 @@ from libperm._core.errors import (
 )
 from libperm._core.estimates import Estimate, Estimation, Scaled, estimate
 from libperm._core.functions import compute, gradient, gradients, permanent, permanents
+from libperm._core.hafnians import hafnian, hafnians, loop_hafnian
 from libperm._core.intervals import Bound, Interval, bounds
 from libperm._core.library import info, set_log_level, version
 from libperm._core.matchings import Marginals, marginals, matchings
@@ -124,8 +131,11 @@ __all__ = [
     "estimate",
     "gradient",
     "gradients",
+    "hafnian",
+    "hafnians",
     "hessian_product",
     "info",
+    "loop_hafnian",
     "marginals",
     "matchings",
     "permanent",

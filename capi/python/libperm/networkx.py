@@ -1,9 +1,12 @@
-"""Matchings of NetworkX's bipartite graphs: how many there are, and how often an edge is in one.
+"""Matchings of NetworkX's graphs: how many perfect ones there are, of bipartite graphs also how many others, and how
+often an edge is in one.
 
 >>> import networkx as nx
 >>> from libperm.networkx import edge_marginals, matchings, perfect_matchings
 >>> perfect_matchings(nx.grid_2d_graph(8, 8))  # of a chessboard with dominoes
 12988816
+>>> perfect_matchings(nx.petersen_graph()), perfect_matchings(nx.complete_graph(10))
+(6, 945)
 >>> round(edge_marginals(nx.path_graph(4))[0, 1], 12)
 1.0
 >>> matchings(nx.path_graph(4))  # with 0, 1 and 2 edges
@@ -86,7 +89,9 @@ def _places(
     row, column = ({node: k for k, node in enumerate(side)} for side in (rows, columns))
     found: dict[tuple[int, int], Any] = {}
     for u, v, data in G.edges(data=True):
-        at = (row[u], column[v]) if u in row else (row[v], column[u])
+        at = (row[u], column[v]) if u in row and v in column else (row[v], column[u])
+        if rows is columns:
+            at = min(at), max(at)
         found[at] = found.get(at, 0) + (1 if weight is None else data.get(weight, 1))
     at_all = sorted(found)
     i, j = np.array(at_all, np.int64).reshape(-1, 2).T
@@ -106,17 +111,47 @@ def _matrix(
     return of_places((len(rows), len(columns)), i, j, weights, kind_of_array(weights)), rows, columns
 
 
+def adjacency(G: nx.Graph, weight: str | None = None) -> tuple[Any, list[Hashable]]:
+    """The symmetric matrix of any graph, as scipy.sparse, and the nodes of its lines; weights as in
+    biadjacency(). An edge from a node to itself stands on the diagonal."""
+    nodes = list(G)
+    i, j, weights = _places_of_lines(G, nodes, weight)
+    shape = len(nodes), len(nodes)
+    if weights.dtype != object:
+        return sparse.csr_array((weights, (i, j)), shape=shape), nodes
+    dense = np.zeros(shape, object)
+    dense[i, j] = weights
+    return dense, nodes
+
+
+def _places_of_lines(G: nx.Graph, nodes: list[Hashable], weight: str | None) -> tuple[Any, Any, Any]:
+    """Row, column and weight, of each pair of neighbours in both halves, in order."""
+    i, j, weights = _places(G, nodes, nodes, weight)
+    is_edge = i != j
+    both = np.concatenate([i, j[is_edge]]), np.concatenate([j, i[is_edge]])
+    order = np.lexsort(both[::-1])
+    return both[0][order], both[1][order], np.concatenate([weights, weights[is_edge]])[order]
+
+
 def perfect_matchings(
     G: nx.Graph,
     top_nodes: Iterable[Hashable] | None = None,
     weight: str | None = None,
     **options: Unpack[Options],
 ) -> Number:
-    """How many perfect matchings a bipartite graph has; with `weight` the sum over them of the products of
-    their edges' weights. Exact where the weights are: an int of integers, a Fraction of Fractions. 0 where
-    the sides have different sizes."""
-    matrix, rows, columns = _matrix(G, top_nodes, weight)
-    return permanent(matrix, **options) if len(rows) == len(columns) else 0
+    """How many perfect matchings a graph has, of any kind; with `weight` the sum over them of the products of
+    their edges' weights. Exact where the weights are: an int of integers, a Fraction of Fractions. An edge
+    from a node to itself is in none. top_nodes: one side of a bipartite graph; 0 where the sides have
+    different sizes."""
+    if top_nodes is not None:
+        matrix, rows, columns = _matrix(G, top_nodes, weight)
+        return permanent(matrix, **options) if len(rows) == len(columns) else 0
+    if G.is_directed():
+        raise ValueError("a directed graph: matchings are of an undirected one, e.g. G.to_undirected()")
+    nodes = list(G)
+    i, j, weights = _places_of_lines(G, nodes, weight)
+    shape = len(nodes), len(nodes)
+    return libperm.hafnian(of_places(shape, i, j, weights, kind_of_array(weights)), **options)
 
 
 def matchings(

@@ -132,7 +132,8 @@ def _weighted(
 ) -> tuple[Answer, Kind, bool, bool]:
     answer, matrix = Answer(), read(as_array(a))
     given, _buffer, kind = weighted_input(matrix, row_unmatched, col_unmatched, options)
-    warn_if_none_matches(given, row_unmatched is not None, col_unmatched is not None, 3)
+    if options.get("function") is None:
+        warn_if_none_matches(given, row_unmatched is not None, col_unmatched is not None, 3)
     prepared = Prepared(options, "exact" if kind.is_exact else None)
     arguments = given.address, prepared.address, answer.address
     run(prepared, True, lambda: check(library.perm_compute(*arguments)))
@@ -191,7 +192,8 @@ def permanents(
     if is_array(batch):
         if batch.ndim != 3:
             raise TypeError(f"an array of {batch.ndim} dimensions is no batch of matrices: 3 are expected")
-        found = None if has_weights or _counts_lines(options) else full_batch.permanents(batch, full, options)
+        is_general = has_weights or _counts_lines(options) or options.get("function") is not None
+        found = None if is_general else full_batch.permanents(batch, full, options)
         if found is not None:
             return found
         used = is_entry(batch).any(axis=0)

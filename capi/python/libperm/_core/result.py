@@ -83,7 +83,7 @@ def _beyond_double(struct: abi.Result | Result, how: str) -> str:
     return f"the permanent is {how} a double, about 2**{struct.exp2}: {where}"
 
 
-def warn_if_missed(struct: abi.Result, level: int) -> None:
+def warn_if_missed(struct: abi.Result | Result, level: int) -> None:
     if not struct.tolerance_met:
         warnings.warn(
             f"the relative error bound is {struct.rel_error_bound:.2g}, more than the tolerance; "

@@ -39,7 +39,8 @@ def permanents(
         place += pattern.shape[0] * _bytes_of(value_type)
     if sides[1] is not None:
         given.struct.col_unmatched = place
-    warn_if_none_matches(given, sides[0] is not None, sides[1] is not None, 3)
+    if options.get("function") is None:
+        warn_if_none_matches(given, sides[0] is not None, sides[1] is not None, 3)
     handle, results = Handle(), Results(count)
     if count > 0:
         width = len(values) // count

@@ -1,0 +1,123 @@
+"""Gaussian boson sampling: how likely an outcome of photon-number detectors is, by hafnians.
+
+Hamilton, Kruse, Sansoni, Barkhofen, Silberhorn and Jex, Phys. Rev. Lett. 119 (2017), 170501, equation 4; with
+displacements Quesada, J. Chem. Phys. 150 (2019), 164113. Threshold detectors (torontonians) are not here.
+
+>>> import numpy as np
+>>> from libperm import gaussian
+>>> splitter = np.array([[1, 1], [1, -1]]) / np.sqrt(2)
+>>> p = gaussian.pure_probability([0.5, -0.5], splitter, [1, 1])
+>>> round(float(p), 12)
+0.167947696279
+>>> two_modes = gaussian.covariance([0.5, -0.5], splitter)
+>>> bool(abs(gaussian.probability(two_modes, [1, 1]) - p) < 1e-14)
+True
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from libperm._core.errors import InvalidMatrixError
+from libperm._core.hafnians import hafnian
+from libperm._core.quantities import whole
+from libperm._core.sequences import items_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from libperm._core.options import Options
+
+__all__ = ["covariance", "probability", "pure_probability"]
+
+
+def pure_probability(
+    squeezing: Any, interferometer: Any, outcome: Iterable[int], **options: Unpack[Options]
+) -> float:
+    """That outcome[k] photons leave by mode k, where mode j comes in squeezed by r_j = squeezing[j], real or
+    r e^(i phi), through the unitary U = interferometer:
+
+        p = |haf(B_outcome)|^2 / (prod outcome! prod cosh |r|),   B = U diag(tanh r) U^T,
+
+    a hafnian of half the order of probability()'s. Options: libperm.Options."""
+    r, U = np.atleast_1d(np.asarray(squeezing)), np.atleast_2d(np.asarray(interferometer))
+    if r.ndim != 1 or U.shape != (len(r), len(r)):
+        raise InvalidMatrixError(f"{r.shape} of squeezing and an interferometer of {U.shape} do not go together")
+    counts = _counts(outcome, len(r))
+    phases = np.exp(1j * np.angle(r)) if np.iscomplexobj(r) else np.sign(r)
+    B = U @ np.diag(phases * np.tanh(np.abs(r))) @ U.T
+    amplitude = _amplitude(B, None, counts, options)
+    scale = math.prod(math.factorial(k) for k in counts) * math.prod(np.cosh(np.abs(r)).tolist())
+    return float(abs(amplitude) ** 2 / scale)
+
+
+def probability(
+    covariance: Any, outcome: Iterable[int], mean: Any = None, hbar: float = 2.0, **options: Unpack[Options]
+) -> float:
+    """That outcome[k] photons are found in mode k of the Gaussian state with this covariance matrix of
+    (x_1, ..., x_n, p_1, ..., p_n), and these means of them, 0 if not given. hbar: the vacuum's covariance is
+    hbar / 2 times the identity. Of mixed states, after losses, too. Options: libperm.Options."""
+    V = np.atleast_2d(np.asarray(covariance, float))
+    modes = len(V) // 2
+    if V.shape != (2 * modes, 2 * modes):
+        raise InvalidMatrixError(f"a covariance matrix of shape {V.shape}, where an even order is expected")
+    if not np.allclose(V, V.T):
+        raise InvalidMatrixError("a covariance matrix is symmetric, and this is not")
+    counts = _counts(outcome, modes)
+    Q = _husimi(V * 2 / hbar, modes)
+    inverse = np.linalg.inv(Q)
+    A = np.roll(np.identity(2 * modes) - inverse.conj(), modes, axis=0)
+    vacuum, loops = 1 / math.sqrt(np.linalg.det(Q).real), None
+    if mean is not None:
+        x = np.asarray(mean, float)
+        if x.shape != (2 * modes,):
+            raise InvalidMatrixError(f"means of shape {x.shape}, where {2 * modes} are expected")
+        half = (x[:modes] + 1j * x[modes:]) / math.sqrt(2 * hbar)
+        beta = np.concatenate([half, half.conj()])
+        vacuum *= math.exp(-(beta @ inverse @ beta.conj()).real / 2)
+        loops = inverse @ beta.conj()
+    # Both halves of the order come out of one inverse, equal but for its rounding.
+    value = _amplitude((A + A.T) / 2, loops, [*counts, *counts], options)
+    return float(value.real * vacuum / math.prod(math.factorial(k) for k in counts))
+
+
+def covariance(squeezing: Any, interferometer: Any, hbar: float = 2.0) -> Any:
+    """Of the pure state that pure_probability() is of: as probability() takes it."""
+    r, U = np.atleast_1d(np.asarray(squeezing)), np.atleast_2d(np.asarray(interferometer))
+    size, angle = np.abs(r), np.angle(r)
+    passive = np.block([[U.real, -U.imag], [U.imag, U.real]])
+    c, s = np.cosh(size), np.sinh(size)
+    along, across = np.diag(s * np.cos(angle)), np.diag(s * np.sin(angle))
+    active = np.block([[np.diag(c) + along, across], [across, np.diag(c) - along]])
+    S = passive @ active
+    return hbar / 2 * S @ S.T
+
+
+def _husimi(V: Any, modes: int) -> Any:
+    """The covariance matrix of (a, a^dagger), of the Husimi function; V in units of the vacuum's."""
+    x, xp, p = V[:modes, :modes], V[:modes, modes:], V[modes:, modes:]
+    number = (x + p + 1j * (xp - xp.T) - 2 * np.identity(modes)) / 4
+    pairs = (x - p + 1j * (xp + xp.T)) / 4
+    return np.block([[number, pairs.conj()], [pairs, number.conj()]]) + np.identity(2 * modes)
+
+
+def _amplitude(A: Any, loops: Any, counts: list[int], options: Any) -> Any:
+    """Leaves out modes without a photon, so that what is left is small."""
+    used = [k for k, count in enumerate(counts) if count > 0]
+    if not used:
+        return 1.0
+    B = A[np.ix_(used, used)]
+    B = np.triu(B) + np.triu(B, 1).T
+    weights = None if loops is None else np.asarray(loops, complex)[used]
+    return hafnian(B, loops=weights, multiplicity=[counts[k] for k in used], **options)
+
+
+def _counts(outcome: Iterable[int], modes: int) -> list[int]:
+    counts = [whole("outcome", k, 2**20) for k in items_of(outcome, "numbers of photons")]
+    if len(counts) != modes:
+        raise InvalidMatrixError(f"an outcome of {len(counts)} modes, where there are {modes}")
+    return counts

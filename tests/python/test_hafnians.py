@@ -1,0 +1,180 @@
+"""Hafnians in Python: every kind of number and input against sums over all pairings."""
+
+import functools
+import itertools
+import math
+import os
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import libperm
+from libperm import gaussian, thewalrus
+
+SEED = int(os.environ.get("PERM_SEED", "3905"))
+
+
+def over_pairs(a, loops=None):
+    """By definition; loops: the prices of single lines."""
+
+    @functools.cache
+    def over(left):
+        if not left:
+            return 1
+        first, *rest = left
+        total = 0 if loops is None else loops[first] * over(tuple(rest))
+        for k in rest:
+            if a[first][k] != 0:
+                total += a[first][k] * over(tuple(x for x in rest if x != k))
+        return total
+
+    return over(tuple(range(len(a))))
+
+
+def draw(rng, n, number):
+    a = [[0] * n for _ in range(n)]
+    for i in range(n):
+        for j in range(i, n):
+            if rng.random() < 0.7:
+                a[i][j] = a[j][i] = number(rng)
+    return a
+
+
+KINDS = {
+    "int": lambda rng: rng.randint(-4, 9),
+    "long": lambda rng: rng.randint(-(10**30), 10**30),
+    "Fraction": lambda rng: Fraction(rng.randint(-9, 9), rng.randint(1, 9)),
+    "float": lambda rng: rng.gauss(0, 1),
+    "complex": lambda rng: complex(rng.gauss(0, 1), rng.gauss(0, 1)),
+}
+
+
+def is_near(found, truth, scale):
+    return found == truth or abs(complex(found) - complex(truth)) <= 1e-9 * scale
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_lists_arrays_and_sparse_matrices(kind):
+    rng = random.Random(f"{SEED} {kind}")
+    compared = 0
+    for _ in range(30):
+        n = rng.randint(0, 8)
+        a = draw(rng, n, KINDS[kind])
+        loops = rng.choice([None, True, [KINDS[kind](rng) for _ in range(n)]])
+        prices = [a[i][i] for i in range(n)] if loops is True else loops
+        truth = over_pairs(a, prices)
+        scale = abs(complex(over_pairs([[abs(x) for x in row] for row in a], prices and [abs(x) for x in prices])))
+        inputs = [a]
+        if kind in ("int", "float", "complex") and n > 0:
+            inputs += [np.array(a), sparse.csr_array(np.array(a))]
+        for given in inputs:
+            found = libperm.hafnian(given, loops=loops)
+            assert found == truth if kind in ("int", "long", "Fraction") else is_near(found, truth, scale), SEED
+            compared += 1
+    assert compared > 0
+
+
+def test_kinds_of_answers():
+    assert type(libperm.hafnian([[0, 1], [1, 0]])) is int
+    assert type(libperm.hafnian([[0, Fraction(1, 2)], [Fraction(1, 2), 0]])) is Fraction
+    assert type(libperm.hafnian([[0.0, 1.5], [1.5, 0.0]])) is float
+    assert isinstance(libperm.hafnian(np.array([[0, 1j], [1j, 0]])), np.complex128)
+    result = libperm.hafnian([[0, 2], [2, 0]], full=True)
+    assert result.exact and int(result) == 2
+    assert libperm.hafnian([[0.5, 0.25], [0.25, 0.5]], precision="exact") == Fraction(1, 4)
+
+
+def test_multiplicities_are_copies():
+    rng = random.Random(SEED)
+    for _ in range(30):
+        n = rng.randint(1, 4)
+        a = draw(rng, n, KINDS["int"])
+        counts = [rng.randint(0, 3) for _ in range(n)]
+        lines = [i for i, count in enumerate(counts) for _ in range(count)]
+        copies = [[a[i][j] for j in lines] for i in lines]
+        assert libperm.hafnian(a, multiplicity=counts) == over_pairs(copies)
+        prices = [rng.randint(-3, 3) for _ in range(n)]
+        truth = over_pairs(copies, [prices[i] for i in lines])
+        assert libperm.hafnian(a, loops=prices, multiplicity=counts) == truth
+
+
+def test_batches_are_as_one_by_one():
+    rng = np.random.default_rng(SEED)
+    batch = rng.normal(size=(7, 8, 8))
+    batch += batch.transpose(0, 2, 1)
+    for loops in (False, True, 0.5):
+        one_by_one = [libperm.hafnian(a, loops=loops) for a in batch]
+        assert np.allclose(libperm.hafnians(batch, loops=loops), one_by_one, rtol=1e-11)
+    assert libperm.hafnians([[[0, 2], [2, 0]], [[0, 3], [3, 0]]]) == [2, 3]
+    assert libperm.hafnians([]) == []
+    many = libperm.hafnians(batch, full=True)
+    assert (many.rel_error_bounds < 1e-9).all()
+
+
+def test_a_plan_is_of_hafnians():
+    a = np.triu(np.arange(1.0, 37.0).reshape(6, 6))
+    a = a + a.T
+    plan = libperm.Plan(a, function="hafnian")
+    assert plan.permanent() == libperm.hafnian(a)
+    again = libperm.Plan.from_bytes(plan.to_bytes())
+    assert again.permanent(2 * a) == 8 * libperm.hafnian(a)
+    with pytest.raises(libperm.UnsupportedError, match="hafnians are computed"):
+        plan.gradient(full=True)
+
+
+@pytest.mark.parametrize(
+    ("a", "options", "says"),
+    [
+        ([[0, 1], [2, 0]], {}, r"\(A \+ A\^T\)/2"),
+        ([[0, 1], [0, 0]], {}, r"A \+ A\^T"),
+        ([[0, 1, 2], [1, 0, 2]], {}, "2 rows and 3 columns"),
+        ([[0.0, math.nan], [math.nan, 0.0]], {}, "finite"),
+        ([[0, 1], [1, 0]], {"col_multiplicity": [1, 1]}, "multiplicity"),
+        ([[0, 1], [1, 0]], {"function": "hafnian"}, "loops"),
+        ([[0, 1], [1, 0]], {"multiplicity": [1, -1]}, ""),
+        ([[0, 1], [1, 0]], {"loops": [1, 2, 3]}, ""),
+    ],
+)
+def test_bad_input_is_refused(a, options, says):
+    with pytest.raises((libperm.Error, ValueError, TypeError), match=says):
+        libperm.hafnian(a, **options)
+
+
+def test_the_shims_are_of_the_walrus():
+    rng = np.random.default_rng(SEED)
+    a = rng.normal(size=(6, 6)) + 1j * rng.normal(size=(6, 6))
+    a += a.T
+    loops = list(np.diag(a))
+    assert np.isclose(thewalrus.hafnian(a), over_pairs(a.tolist()))
+    assert np.isclose(thewalrus.hafnian(a, loop=True), over_pairs(a.tolist(), loops))
+    assert np.isclose(thewalrus.loop_hafnian(a), over_pairs(a.tolist(), loops))
+    assert np.isclose(thewalrus.hafnian_banded(a), over_pairs(a.tolist()))
+    assert np.isclose(thewalrus.hafnian_sparse(a, D={0, 2, 3, 5}), over_pairs(a[[0, 2, 3, 5]][:, [0, 2, 3, 5]].tolist()))
+    lines = [0, 0, 1, 2, 2, 2]
+    assert np.isclose(thewalrus.hafnian_repeated(a, [2, 1, 3, 0, 0, 0]), over_pairs(a[lines][:, lines].tolist()))
+    with pytest.raises(TypeError):
+        thewalrus.hafnian([[0, 1], [1, 0]])
+    with pytest.raises(ValueError, match="symmetric"):
+        thewalrus.hafnian(np.array([[0, 1], [2, 0]]))
+
+
+def test_outcomes_of_gaussian_states_are_certain_together():
+    rng = np.random.default_rng(SEED)
+    for modes in (1, 2):
+        unitary = np.linalg.qr(rng.normal(size=(modes, modes)) + 1j * rng.normal(size=(modes, modes)))[0]
+        squeezing = rng.uniform(-0.25, 0.25, modes)
+        state = gaussian.covariance(squeezing, unitary)
+        lossy, mean = 0.6 * state + 0.4 * np.eye(2 * modes), 0.3 * rng.normal(size=2 * modes)
+        pure = mixed = displaced = 0.0
+        for outcome in itertools.product(range(7), repeat=modes):
+            probability = gaussian.pure_probability(squeezing, unitary, outcome)
+            assert abs(gaussian.probability(state, outcome) - probability) < 1e-13
+            pure += probability
+            mixed += gaussian.probability(lossy, outcome)
+            displaced += gaussian.probability(lossy, outcome, mean)
+        assert abs(pure - 1) < 1e-4 and abs(mixed - 1) < 1e-4 and abs(displaced - 1) < 1e-4, SEED
+    with pytest.raises(libperm.InvalidMatrixError, match="modes"):
+        gaussian.probability(np.eye(2), [1, 1])
