@@ -184,15 +184,23 @@ RefinedSegments choose_refined(const SubsetPlan &plan, const std::vector<double>
     const double share = 1 - static_cast<double>(left) / samples;
     if (plan.most_refined == 1 && share > all) return {0, true};
     if (share > plan.most_refined) {
-        left = sums.size() - std::max<std::size_t>(1, static_cast<std::size_t>(plan.most_refined * samples));
-        double rest = 0;
-        for (std::size_t k = 0; k < left; ++k) rest += sums[k].other * each;
-        if (rest > margin * aim) {
+        const auto without = [&](double most) { // samples, and what they stand for
+            left = sums.size() - std::max<std::size_t>(1, static_cast<std::size_t>(most * samples));
+            double rest = 0;
+            for (std::size_t k = 0; k < left; ++k) rest += sums[k].other * each;
+            return rest;
+        };
+        if (const double rest = without(plan.most_refined); rest > margin * aim) {
+            // A tenth of the time makes the most of what is left of the digits.
+            const double few = plan.most_refined / 16;
             log_decision(
-                formatted("no segment is summed again: without the one in {:.0f} that matters most the "
-                          "others leave a bound of {:.1e}, where {:.1e} is asked for",
-                          1 / plan.most_refined, plan.tolerance * rest / (margin * aim), plan.tolerance));
-            return {};
+                formatted("the tolerance is out of reach: without the one segment in {:.0f} that matters most "
+                          "the others leave a bound of {:.1e}, where {:.1e} is asked for; one in {:.0f} is "
+                          "summed again",
+                          1 / plan.most_refined, plan.tolerance * rest / (margin * aim), plan.tolerance,
+                          1 / few));
+            without(few);
+            return {left == 0 ? 0 : sums[left - 1].one, false, infinity};
         }
     }
     // Among those between two samples there may be some that are larger.

@@ -34,7 +34,7 @@ OFFSET(perm_factors, v, 32);
 OFFSET(perm_factors, value_type, 40);
 OFFSET(perm_factors, reserved, 44);
 
-_Static_assert(sizeof(perm_opts) == 176, "perm_opts");
+_Static_assert(sizeof(perm_opts) == 184, "perm_opts");
 OFFSET(perm_opts, struct_size, 0);
 OFFSET(perm_opts, engine, 8);
 OFFSET(perm_opts, device, 16);
@@ -59,6 +59,7 @@ OFFSET(perm_opts, checkpoint_seconds, 152);
 OFFSET(perm_opts, gpus, 160);
 OFFSET(perm_opts, reserved2, 164);
 OFFSET(perm_opts, machine, 168);
+OFFSET(perm_opts, function, 176);
 
 _Static_assert(sizeof(perm_partial) == 24, "perm_partial");
 OFFSET(perm_partial, struct_size, 0);

@@ -85,7 +85,7 @@ TEST_CASE("hafnians are sums over the pairings") {
             for (const char *precision : {"auto", "exact", "dd", "mpfr:100"}) {
                 CAPTURE(precision);
                 const perm_opts opts = of_function(drawn.function, "auto", precision);
-                const perm::Result result = perm::compute(input.csr(), opts);
+                perm::Result result = perm::compute(input.csr(), opts);
                 check_gaussian(*result.raw(), drawn.truth);
                 of_engines += std::string_view(result->engine) != "none";
             }
@@ -126,18 +126,20 @@ TEST_CASE("plans of hafnians are executed, saved, shared out and put together") 
             CAPTURE(k);
             const perm_opts opts = of_function(drawn.function);
             const perm::Plan plan(input.csr(), opts);
-            const perm::Result once = plan.execute(input.values());
+            perm::Result once = plan.execute(input.values());
             check_gaussian(*once.raw(), drawn.truth);
             const perm::Plan loaded = perm::Plan::load(plan.save());
             check_same_answer(*once.raw(), *loaded.execute(input.values()).raw());
             loaded.check_matrix(input.csr());
             perm::Result of_batch;
             REQUIRE(perm_plan_execute_batch(plan.raw(), input.values(), 0, 1, of_batch.raw()) == PERM_OK);
-            check_same_answer(*once.raw(), *of_batch.raw());
+            CHECK(of_batch->re == once->re); // whose texts tell only what a double does not
+            CHECK(of_batch->im == once->im);
+            CHECK(of_batch->abs_error_bound == once->abs_error_bound);
             std::vector<std::string> parts;
             for (std::int64_t part = 0; part < plan.shards(); ++part)
                 parts.push_back(plan.run_shard(input.values(), part));
-            const perm::Result combined = plan.combine(input.values(), parts);
+            perm::Result combined = plan.combine(input.values(), parts);
             check_same_answer(*once.raw(), *combined.raw());
             ++sharded;
         }
@@ -155,7 +157,7 @@ TEST_CASE("a permanent is the hafnian of the matrix and its transpose beside eac
                     a[i][j] = both[i][n + j] =
                         both[n + j][i] = {mpq_class(random.uniform(-1, 1)), mpq_class(random.uniform(-1, 1))};
         const Given of_both = given(both, As::complex);
-        check_gaussian(*perm::compute(of_both.csr, of_function("hafnian")).raw(), oracle::permanent(a));
+        check_gaussian(*perm::compute(of_both.csr, of_function("hafnian")).raw(), oracle::by_subsets(a));
     }
 }
 
@@ -192,7 +194,6 @@ TEST_CASE("what is no hafnian is refused with a text that says what to do") {
     refused({{x(0), x(1)}, {x(0), x(0)}}, hafnian, PERM_BAD_MATRIX, "A + A^T");
     refused({{x(0), x(1), x(1)}, {x(1), x(0), x(1)}}, hafnian, PERM_BAD_MATRIX, "2 rows and 3 columns");
     refused({{x(0), x(1)}, {x(1), x(0)}}, of_function("haffnian"), PERM_BAD_OPTION, "loop_hafnian");
-    refused({{x(0), x(1)}, {x(1), x(0)}}, of_function("hafnian", "ryser"), PERM_OK, "");
     const double near = 1 + 0x1p-52;
     const Given rounded = given({{x(0), x(1)}, {x(near), x(0)}}, As::complex);
     CHECK(perm::compute(rounded.csr, hafnian)->re == 1);
