@@ -47,7 +47,7 @@ template <> struct Facts<Real<Lane>> {
     static constexpr double unit = unit_of(Arithmetic::real);
 };
 template <> struct Facts<Complex<Real<Lane>>> {
-    static constexpr int width = 4, roundings = 2;
+    static constexpr int width = 4, roundings = 3;
     static constexpr double unit = unit_of(Arithmetic::complex);
 };
 template <> struct Facts<DD<Lane>> {
@@ -55,7 +55,7 @@ template <> struct Facts<DD<Lane>> {
     static constexpr double unit = unit_of(Arithmetic::dd);
 };
 template <> struct Facts<Complex<DD<Lane>>> {
-    static constexpr int width = 2, roundings = 3;
+    static constexpr int width = 2, roundings = 4;
     static constexpr double unit = unit_of(Arithmetic::complex_dd);
 };
 template <> struct Facts<Modular<Lane>> {
@@ -139,6 +139,19 @@ HWY_INLINE Norm rounded(Norm x, double roundings) {
     return {x.sum, fma(x.sum, Lane(roundings), x.error + Lane(underflow))};
 }
 
+// At least |x|, and hardly more: sqrt(1 + t^2) <= 1 + (sqrt(2) - 1) t for t <= 1.
+template <class Real> HWY_INLINE Lane modulus(const Real &x) {
+    if constexpr (requires { x.hi; })
+        return fabs(x.hi);
+    else
+        return fabs(x);
+}
+template <class Part> HWY_INLINE Lane modulus(const ComplexOf<Part> &x) {
+    constexpr double share = 0x1.a827999fcef36p-2;
+    const Lane re = modulus(x.re), im = modulus(x.im);
+    return fma(Lane(share), re + im, Lane(1 - share) * fmax(re, im));
+}
+
 template <class A> class HafnianWalk {
     using Number = typename A::Number;
     static constexpr std::size_t stride = doubles_of<Number>;
@@ -153,10 +166,11 @@ template <class A> class HafnianWalk {
             level.length = s + 1;
             level.polynomials = level.lines * (level.lines - 1) / 2 + 1;
             const std::size_t doubles = static_cast<std::size_t>(level.polynomials) * level.doubles();
-            level.plus = room;
-            level.minus = room += doubles;
-            level.norms = room += doubles;
-            room += 2 * static_cast<std::size_t>(level.polynomials) * in_vector;
+            for (Node *node : {&level.plus, &level.minus}) {
+                node->numbers = room;
+                node->norms = room += doubles;
+                room += 2 * static_cast<std::size_t>(level.polynomials) * in_vector;
+            }
         }
         for (double *&p : scratch_) {
             p = room;
@@ -169,7 +183,7 @@ template <class A> class HafnianWalk {
         for (int s = 0; s <= of.pairs - 2; ++s) {
             const auto lines = static_cast<std::size_t>(of.lines() - 2 * s);
             polynomial = static_cast<std::size_t>(s + 1) * A::parts;
-            all += (lines * (lines - 1) / 2 + 1) * 2 * (polynomial + 1);
+            all += (lines * (lines - 1) / 2 + 1) * 2 * (polynomial + 2);
         }
         return HafnianLanes::lanes * (all + 4 * polynomial);
     }
@@ -187,7 +201,6 @@ template <class A> class HafnianWalk {
         }
         for (int bit = 0; bit < piece_bits; ++bit, ++s)
             split(s, levels_[s].plus, Lane(piece >> bit & 1 ? -1.0 : 1.0));
-        if (s == leaf_) count_leaves(1);
         Number total;
         descend(s, levels_[s].plus, total);
         HWY_ALIGN double parts[A::parts * in_vector];
@@ -200,17 +213,11 @@ template <class A> class HafnianWalk {
     }
 
   private:
-    struct Level { // with s pairs taken out
-        int lines, length, polynomials;
-        double *plus, *minus; // by the sign of the last; g after all entries
-        double *norms;
+    // The polynomials that the signs so far have come to, all entries and then g; a norm and its error for
+    // each.
+    struct Node {
+        double *numbers, *norms;
 
-        std::size_t doubles() const { return static_cast<std::size_t>(length) * stride; } // of a polynomial
-        int entry(int j, int k) const { return j * (2 * lines - j - 1) / 2 + (k - j - 1); }
-        int g() const { return polynomials - 1; }
-        const double *polynomial(const double *of, int number) const {
-            return of + static_cast<std::size_t>(number) * doubles();
-        }
         HWY_INLINE Norm norm(int number) const {
             const double *const p = norms + 2 * static_cast<std::size_t>(number) * in_vector;
             return {load<1>(p), load<1>(p + in_vector)};
@@ -219,6 +226,18 @@ template <class A> class HafnianWalk {
             double *const p = norms + 2 * static_cast<std::size_t>(number) * in_vector;
             store(x.sum, p);
             store(x.error, p + in_vector);
+        }
+    };
+
+    struct Level { // with s pairs taken out
+        int lines, length, polynomials;
+        Node plus, minus; // by the sign of the last
+
+        std::size_t doubles() const { return static_cast<std::size_t>(length) * stride; } // of a polynomial
+        int entry(int j, int k) const { return j * (2 * lines - j - 1) / 2 + (k - j - 1); }
+        int g() const { return polynomials - 1; }
+        double *polynomial(const Node &of, int number) const {
+            return of.numbers + static_cast<std::size_t>(number) * doubles();
         }
     };
 
@@ -237,79 +256,86 @@ template <class A> class HafnianWalk {
             }
             Number x;
             read(parts, x);
-            write(root.plus + static_cast<std::size_t>(k) * stride, x);
+            write(root.polynomial(root.plus, k), x);
             if constexpr (A::bounded)
-                root.put_norm(k, {A::magnitude(x), Lane(k < root.g() ? of_.errors[k] : 0)});
+                root.plus.put_norm(k, {modulus(x), Lane(k < root.g() ? of_.errors[k] : 0)});
         }
     }
 
     // b_01 + l_0 l_1, and its norm.
-    HWY_INLINE const double *closed(const Level &at, const double *of, int j, double *to, Norm &norm) const {
-        const double *const b = at.polynomial(of, at.entry(j, j + 1));
-        norm = at.norm(at.entry(j, j + 1));
+    HWY_INLINE const double *closed(const Level &at, const Node &of, int j, double *to, Norm &norm) const {
+        const int edge = at.entry(j, j + 1), l0 = at.entry(j, at.lines - 1),
+                  l1 = at.entry(j + 1, at.lines - 1);
+        const double *const b = at.polynomial(of, edge);
+        if constexpr (A::bounded) norm = of.norm(edge);
         if (!of_.has_loops) return b;
-        const int l0 = at.entry(j, at.lines - 1), l1 = at.entry(j + 1, at.lines - 1);
         Lane size(0.0);
         products<1>({{at.polynomial(of, l0)}, {at.polynomial(of, l1)}}, at.length, [&](int k, Number x) {
-            Number edge;
-            read(b + static_cast<std::size_t>(k) * stride, edge);
-            x = a_.add(x, edge);
-            size = size + A::magnitude(x);
+            Number old;
+            read(b + static_cast<std::size_t>(k) * stride, old);
+            x = a_.add(x, old);
+            if constexpr (A::bounded) size = size + modulus(x);
             write(to + static_cast<std::size_t>(k) * stride, x);
         });
-        norm = rounded(norm + at.norm(l0) * at.norm(l1), per_product * at.length + unit);
-        norm.sum = size;
+        if constexpr (A::bounded) {
+            norm = rounded(norm + of.norm(l0) * of.norm(l1), per_product * at.length + unit);
+            norm.sum = size; // what they are, not what they could be
+        }
         return to;
     }
 
-    // number of `from` with sum x y r times either sign; product: its norm, as if no more were known.
+    // number of `from` with sum x y r times either sign; product: the norm of that, as if no more were known.
     template <int count>
-    HWY_INLINE void children(const Level &from, const double *b, int number, const Level &to, int child,
+    HWY_INLINE void children(const Level &at, const Node &from, int number, const Level &to, int child,
                              Lane sign, const Factors<A, count> &of, Norm product) const {
-        b = from.polynomial(b, number);
-        double *const plus = to.plus + static_cast<std::size_t>(child) * to.doubles();
-        double *const minus = to.minus + static_cast<std::size_t>(child) * to.doubles();
+        const double *const b = at.polynomial(from, number);
+        double *const plus = to.polynomial(to.plus, child), *const minus = to.polynomial(to.minus, child);
         Number x;
         read(b, x);
         write(plus, x);
         write(minus, x);
-        Lane size(0.0);
-        products(of, from.length, [&](int k, const Number &c) {
-            if constexpr (A::bounded) size = size + A::magnitude(c);
+        Lane plus_size(0.0), minus_size(0.0);
+        if constexpr (A::bounded) plus_size = minus_size = modulus(x);
+        products(of, at.length, [&](int k, const Number &c) {
             const std::size_t next = static_cast<std::size_t>(k + 1) * stride;
             Number old = A::number(Lane(0.0));
-            if (k + 1 < from.length) read(b + next, old);
-            write(plus + next, a_.add_signed(old, sign, c));
-            write(minus + next, a_.add_signed(old, -sign, c));
+            if (k + 1 < at.length) read(b + next, old);
+            const Number p = a_.add_signed(old, sign, c), m = a_.add_signed(old, -sign, c);
+            write(plus + next, p);
+            write(minus + next, m);
+            if constexpr (A::bounded) {
+                plus_size = plus_size + modulus(p);
+                minus_size = minus_size + modulus(m);
+            }
         });
         if constexpr (A::bounded) {
-            product = rounded(product, per_product * count * from.length);
-            product.sum = size; // what they are, not what they could be
-            to.put_norm(child, rounded(from.norm(number) + product, unit));
+            const Norm all =
+                rounded(from.norm(number) + rounded(product, per_product * count * at.length), unit);
+            to.plus.put_norm(child, {plus_size, all.error});
+            to.minus.put_norm(child, {minus_size, all.error});
         }
     }
 
     // Takes out lines 0 and 1, with either sign.
-    HWY_INLINE void split(int s, const double *b, Lane sign) const {
-        const Level &from = levels_[s], &to = levels_[s + 1];
-        const auto p = [&](int j, int k) { return from.polynomial(b, from.entry(j, k)); };
-        const auto norm = [&](int j, int k) { return from.norm(from.entry(j, k)); };
+    HWY_INLINE void split(int s, const Node &node, Lane sign) const {
+        const Level &at = levels_[s], &to = levels_[s + 1];
+        const auto p = [&](int j, int k) { return at.polynomial(node, at.entry(j, k)); };
+        const auto norm = [&](int j, int k) { return node.norm(at.entry(j, k)); };
         int child = 0;
-        for (int j = 2; j < from.lines; ++j)
-            for (int k = j + 1; k < from.lines; ++k)
-                children<2>(from, b, from.entry(j, k), to, child++, sign,
+        for (int j = 2; j < at.lines; ++j)
+            for (int k = j + 1; k < at.lines; ++k)
+                children<2>(at, node, at.entry(j, k), to, child++, sign,
                             {{p(0, j), p(1, j)}, {p(1, k), p(0, k)}},
                             norm(0, j) * norm(1, k) + norm(1, j) * norm(0, k));
         Norm q;
-        const double *const cycle = closed(from, b, 0, scratch_[0], q);
-        children<1>(from, b, from.g(), to, child, sign, {{from.polynomial(b, from.g())}, {cycle}},
-                    from.norm(from.g()) * q);
+        const double *const cycle = closed(at, node, 0, scratch_[0], q);
+        children<1>(at, node, at.g(), to, child, sign, {{at.polynomial(node, at.g())}, {cycle}},
+                    node.norm(at.g()) * q);
     }
 
-    void descend(int s, const double *b, Number &to) {
-        if (s == leaf_) return leaf(b, to);
-        split(s, b, Lane(1.0));
-        if (s + 1 == leaf_) count_leaves(2);
+    void descend(int s, const Node &node, Number &to) {
+        if (s == leaf_) return leaf(node, to);
+        split(s, node, Lane(1.0));
         Number negative;
         descend(s + 1, levels_[s + 1].plus, to);
         descend(s + 1, levels_[s + 1].minus, negative);
@@ -319,10 +345,11 @@ template <class A> class HafnianWalk {
     // [r^leaf_] g haf(b): of four lines b_01 b_23 + b_02 b_13 + b_03 b_12. With loops
     //   (b_01 + l_0 l_1) (b_23 + l_2 l_3) + b_02 b_13 + b_03 b_12 + l_2 w_3 + l_3 w_2,
     //   w_j = b_0j l_1 + b_1j l_0
-    HWY_INLINE void leaf(const double *b, Number &to) const {
+    HWY_INLINE void leaf(const Node &node, Number &to) {
         const Level &at = levels_[leaf_];
-        const auto p = [&](int j, int k) { return at.polynomial(b, at.entry(j, k)); };
-        const double *const g = at.polynomial(b, at.g());
+        const auto p = [&](int j, int k) { return at.polynomial(node, at.entry(j, k)); };
+        const double *const g = at.polynomial(node, at.g());
+        count_leaf(node);
         to = A::number(Lane(0.0));
         const auto add = [&](int k, const Number &x) {
             Number other;
@@ -336,18 +363,19 @@ template <class A> class HafnianWalk {
                 write(scratch_[j] + static_cast<std::size_t>(k) * stride, x);
             });
         Norm ignored;
-        const double *const q01 = closed(at, b, 0, scratch_[0], ignored), *const q23 = closed(
-                                                                              at, b, 2, scratch_[1], ignored);
+        const double *const q01 = closed(at, node, 0, scratch_[0], ignored), *const q23 =
+                                                                                 closed(at, node, 2,
+                                                                                        scratch_[1], ignored);
         products<5>(
             {{q01, p(0, 2), p(0, 3), p(2, 4), p(3, 4)}, {q23, p(1, 3), p(1, 2), scratch_[3], scratch_[2]}},
             at.length, add);
     }
 
-    // Both signs' leaves have one bound. It is of all additions that are to follow, too.
-    HWY_INLINE void count_leaves(double leaves) {
+    // The bound is of all additions that are to follow, too.
+    HWY_INLINE void count_leaf(const Node &node) {
         if constexpr (A::bounded) {
             const Level &at = levels_[leaf_];
-            const auto norm = [&](int j, int k) { return at.norm(at.entry(j, k)); };
+            const auto norm = [&](int j, int k) { return node.norm(at.entry(j, k)); };
             Norm haf = norm(0, 2) * norm(1, 3) + norm(0, 3) * norm(1, 2);
             Norm q01 = norm(0, 1), q23 = norm(2, 3);
             if (of_.has_loops) {
@@ -360,8 +388,8 @@ template <class A> class HafnianWalk {
             }
             haf = rounded(haf + q01 * q23, per_product * 5 * at.length);
             const Norm value =
-                rounded(at.norm(at.g()) * haf, per_product * at.length + unit * (of_.pairs + 2));
-            error_ = fma(Lane(leaves), value.error, error_);
+                rounded(node.norm(at.g()) * haf, per_product * at.length + unit * (of_.pairs + 2));
+            error_ = error_ + value.error;
         }
     }
 

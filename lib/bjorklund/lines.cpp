@@ -30,16 +30,65 @@ LineNumbers no_numbers(const BjorklundPlan &plan, Arithmetic arithmetic) {
     return numbers;
 }
 
-// Scaled by powers of two of the lines, `sizes` being the entries' ones. scaled(entry, exp2, parts) says how
-// wrong the parts of the entry times 2^exp2 can be.
+// f(i, j, number of the entry) for lines i < j, the last of them the loops' one.
+template <class F> void for_entries(const LineNumbers &of, const F &f) {
+    std::size_t k = 0;
+    for (std::int32_t i = 0; i < of.lines(); ++i)
+        for (std::int32_t j = i + 1; j < of.lines(); ++j) f(at(i), at(j), k++);
+}
+
+// About that, by a few steps of the power method for singular values. Loops are edges to a line of their own.
+double spectral_norm(const LineNumbers &numbers) {
+    struct Complex {
+        double re = 0, im = 0;
+        void add(const Complex &a, const Complex &x) {
+            re += a.re * x.re - a.im * x.im;
+            im += a.re * x.im + a.im * x.re;
+        }
+    };
+    constexpr int steps = 5;
+    const std::size_t n = at(numbers.lines()), parts = at(parts_of(numbers.arithmetic));
+    double norm = 0;
+    std::vector<Complex> x(n, {1, 0});
+    for (int step = 0; step < steps; ++step) {
+        std::vector<Complex> y(n);
+        for_entries(numbers, [&](std::size_t i, std::size_t j, std::size_t k) {
+            const double *const p = &numbers.entries[k * parts];
+            const Complex a{p[0], is_complex(numbers.arithmetic) ? p[parts / 2] : 0};
+            y[i].add(a, x[j]);
+            y[j].add(a, x[i]);
+        });
+        double squares = 0;
+        for (const Complex &z : y) squares += z.re * z.re + z.im * z.im;
+        norm = std::sqrt(squares / static_cast<double>(n));
+        if (!(norm > 0)) return norm;
+        for (std::size_t i = 0; i < n; ++i) x[i] = {y[i].re / norm, -y[i].im / norm};
+    }
+    return norm;
+}
+
+void rescale(LineNumbers &numbers, const std::vector<std::int64_t> &by) {
+    const std::size_t n = by.size(), parts = at(parts_of(numbers.arithmetic));
+    for (const std::int64_t s : by) numbers.exp2 -= s;
+    for_entries(numbers, [&](std::size_t i, std::size_t j, std::size_t k) {
+        const double factor = std::ldexp(1.0, ldexp_exponent(by[i] + (j < n ? by[j] : 0)));
+        for (std::size_t part = 0; part < parts; ++part) numbers.entries[k * parts + part] *= factor;
+        numbers.errors[k] *= factor;
+    });
+}
+
+// Scaled by powers of two of the lines, `sizes` being the entries' ones: so that the spectral norm is the
+// best one, or smaller than that where lines would weigh too much. scaled(entry, exp2, parts) says how wrong
+// the parts of the entry times 2^exp2 can be.
 template <class Value, class ScaledParts>
 LineNumbers scaled_numbers(const BjorklundPlan &plan, const BlockOf<Value> &block,
                            const std::vector<Scaled> &sizes, Arithmetic arithmetic,
                            const ScaledParts &scaled) {
-    constexpr double underflow = 0x1p-1070; // of all parts
+    constexpr double underflow = 0x1p-1070, most_sum = 4 * best_spectral_norm;
     LineNumbers numbers = no_numbers(plan, arithmetic);
     const std::int32_t loops = 2 * plan.pairs;
-    const std::vector<std::int64_t> scale = line_scales(block.pattern, sizes, loops);
+    LineScales scales(block.pattern, sizes, loops);
+    const std::vector<std::int64_t> scale = scales.with_sums(best_spectral_norm); // of nonnegative numbers
     for (const std::int64_t s : scale) numbers.exp2 -= s;
     const auto put = [&](const Value &x, std::int32_t i, std::int32_t j) {
         const std::size_t to = numbers.place(i, j);
@@ -50,6 +99,13 @@ LineNumbers scaled_numbers(const BjorklundPlan &plan, const BlockOf<Value> &bloc
         numbers, block.pattern,
         [&](std::size_t k, std::int32_t i, std::int32_t j) { put(block.values[k], i, j); },
         [&](std::int32_t i, std::int32_t j) { put(number_one<Value>(), i, j); });
+    if (plan.by_definition()) return numbers;
+    const double norm = spectral_norm(numbers);
+    if (!(norm < best_spectral_norm)) return numbers;
+    std::vector<std::int64_t> more =
+        scales.with_sums(std::min(most_sum, best_spectral_norm * best_spectral_norm / norm));
+    for (std::size_t i = 0; i < more.size(); ++i) more[i] -= scale[i];
+    rescale(numbers, more);
     return numbers;
 }
 

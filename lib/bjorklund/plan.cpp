@@ -38,7 +38,7 @@ double BjorklundPlan::operations() const {
 }
 
 Cost bjorklund_cost(const BjorklundPlan &plan, int threads) {
-    constexpr double one_by_one = 3e-9, by_lanes = 0.06e-9;
+    constexpr double one_by_one = 3e-9, by_lanes = 0.045e-9;
     Cost cost;
     cost.operations = plan.operations();
     cost.serial_seconds = call_seconds + (plan.by_definition() ? one_by_one : by_lanes) * cost.operations;
@@ -48,7 +48,7 @@ Cost bjorklund_cost(const BjorklundPlan &plan, int threads) {
 
 Slowdown bjorklund_slowdown(const Numbers &numbers, double bits) {
     const double memory = numbers.precision == Precision::dd ? 2 : 1;
-    Slowdown slowdown = Pace{2, 10, 40, 10, 0, modular_bits}.slowdown(numbers, bits);
+    Slowdown slowdown = Pace{2.7, 9, 28, 6, 0, modular_bits}.slowdown(numbers, bits);
     slowdown.memory *= numbers.complex && numbers.precision != Precision::exact ? 2 * memory : memory;
     return slowdown;
 }
