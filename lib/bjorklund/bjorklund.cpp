@@ -69,6 +69,9 @@ EngineResult run_bjorklund(const BjorklundPlan &plan, const EngineInput &input, 
         matrices = static_cast<double>(residues->primes.size());
     } else if (const Block *block = input.block()) {
         result.value = of_block(plan, *block, control);
+    } else if (input.mpfr_bits() > 0) {
+        result.value = plan.has_matching ? hafnian_in_mpfr(plan, *input.exact(), input.mpfr_bits(), control)
+                                         : WideBall{};
     } else {
         result.value = of_block(plan, *input.exact(), input.arithmetic(), control);
     }

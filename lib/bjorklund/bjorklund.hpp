@@ -7,8 +7,8 @@
 
 namespace libperm {
 
-// In doubles, complex numbers, dd and residues modulo primes below 2^47. Progress is counted in
-// multiply-adds, those of all matrices of residues.
+// In doubles, complex numbers, dd, MPFR's numbers and residues modulo primes below 2^47. Progress is counted
+// in multiply-adds, those of all matrices of residues.
 EngineResult run_bjorklund(const BjorklundPlan &plan, const EngineInput &input, RunControl &control);
 // The chosen candidate.
 EngineResult run_bjorklund(const EngineRun &run, const EngineInput &input);

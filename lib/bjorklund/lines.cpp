@@ -67,7 +67,10 @@ double spectral_norm(const LineNumbers &numbers) {
     return norm;
 }
 
-void rescale(LineNumbers &numbers, const std::vector<std::int64_t> &by) {
+void rescale(LineNumbers &numbers, const std::vector<std::int64_t> &to) {
+    std::vector<std::int64_t> by = to;
+    for (std::size_t i = 0; i < by.size(); ++i) by[i] -= numbers.scale[i];
+    numbers.scale = to;
     const std::size_t n = by.size(), parts = at(parts_of(numbers.arithmetic));
     for (const std::int64_t s : by) numbers.exp2 -= s;
     for_entries(numbers, [&](std::size_t i, std::size_t j, std::size_t k) {
@@ -89,6 +92,7 @@ LineNumbers scaled_numbers(const BjorklundPlan &plan, const BlockOf<Value> &bloc
     const std::int32_t loops = 2 * plan.pairs;
     LineScales scales(block.pattern, sizes, loops);
     const std::vector<std::int64_t> scale = scales.with_sums(best_spectral_norm); // of nonnegative numbers
+    numbers.scale = scale;
     for (const std::int64_t s : scale) numbers.exp2 -= s;
     const auto put = [&](const Value &x, std::int32_t i, std::int32_t j) {
         const std::size_t to = numbers.place(i, j);
@@ -102,10 +106,7 @@ LineNumbers scaled_numbers(const BjorklundPlan &plan, const BlockOf<Value> &bloc
     if (plan.by_definition()) return numbers;
     const double norm = spectral_norm(numbers);
     if (!(norm < best_spectral_norm)) return numbers;
-    std::vector<std::int64_t> more =
-        scales.with_sums(std::min(most_sum, best_spectral_norm * best_spectral_norm / norm));
-    for (std::size_t i = 0; i < more.size(); ++i) more[i] -= scale[i];
-    rescale(numbers, more);
+    rescale(numbers, scales.with_sums(std::min(most_sum, best_spectral_norm * best_spectral_norm / norm)));
     return numbers;
 }
 

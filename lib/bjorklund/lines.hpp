@@ -18,7 +18,8 @@ struct LineNumbers {
     bool has_loops;
     std::vector<double> entries, errors; // as HafnianLines has them
     double prime = 0;
-    std::int64_t exp2 = 0; // the hafnian is theirs times 2^exp2
+    std::vector<std::int64_t> scale = {}; // of each line, which it has been multiplied by, as a power of two
+    std::int64_t exp2 = 0;                // the hafnian is theirs times 2^exp2
 
     HafnianLines view() const { return {arithmetic, pairs, has_loops, entries.data(), errors.data(), prime}; }
     std::int32_t lines() const { return 2 * pairs + (has_loops ? 1 : 0); }

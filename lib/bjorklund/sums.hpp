@@ -2,6 +2,7 @@
 #pragma once
 
 #include "lib/bjorklund/lines.hpp"
+#include "lib/number/ball.hpp"
 #include "lib/run/run_control.hpp"
 
 #include <array>
@@ -19,5 +20,7 @@ HafnianPart hafnian_by_definition(const LineNumbers &lines);
 
 // One for each of `all`, which are of one shape; each times 2^(3 - pairs) is the hafnian.
 std::vector<HafnianPart> hafnians_by_signs(const std::vector<LineNumbers> &all, RunControl &control);
+
+WideBall hafnian_in_mpfr(const BjorklundPlan &plan, const ExactBlock &block, int bits, RunControl &control);
 
 } // namespace libperm

@@ -36,6 +36,9 @@ EngineResult result_of(const EngineInput &input) {
 Outcome compute(const ExactBlock &block, Arithmetic arithmetic) {
     return outcome_of(result_of({block, arithmetic}));
 }
+Outcome compute_in_mpfr(const ExactBlock &block, int bits) {
+    return outcome_of(result_of(EngineInput::in_mpfr(block, bits)));
+}
 Outcome compute(const Block &block) { return outcome_of(result_of(block)); }
 
 Block doubles_of(const ExactBlock &block) {
@@ -65,7 +68,7 @@ bool all_doubles(const ExactBlock &block) {
 }
 
 // How many of its bounds were finite.
-int check_all_kinds(const ExactBlock &block, const Gaussian &truth) {
+int check_all_kinds(const ExactBlock &block, const Gaussian &truth, bool is_wide) {
     int finite = 0;
     const bool real =
         std::all_of(block.values.begin(), block.values.end(), [](const Gaussian &x) { return is_real(x); });
@@ -74,6 +77,12 @@ int check_all_kinds(const ExactBlock &block, const Gaussian &truth) {
         finite += check(compute(block, arithmetic), truth);
     }
     if (all_doubles(block)) finite += check(compute(doubles_of(block)), truth);
+    for (const int bits : {53, 300}) {
+        CAPTURE(bits);
+        const Outcome outcome = compute_in_mpfr(block, bits);
+        finite += check(outcome, truth);
+        if (bits == 300 && !is_zero(truth) && !is_wide) CHECK(outcome.rel_error_bound < 1e-50);
+    }
     return finite;
 }
 
@@ -126,8 +135,8 @@ TEST_CASE("random graphs of every kind agree with the sum over all matchings") {
         const ExactBlock block =
             graphs::with_numbers(graphs::random_pattern(n, loops, density, random), entries, random);
         const Gaussian truth = graphs::hafnian(block);
-        finite += check_all_kinds(block, truth);
-        compared += static_cast<int>(wide_ones(all_real(entries)).size()) + (all_doubles(block) ? 1 : 0);
+        finite += check_all_kinds(block, truth, entries == Complexes::wide);
+        compared += 2 + static_cast<int>(wide_ones(all_real(entries)).size()) + (all_doubles(block) ? 1 : 0);
         zeros += is_zero(truth);
         odd += n % 2 == 1 && !is_zero(truth);
         by_signs += !BjorklundPlan(block.pattern).by_definition();
@@ -290,43 +299,49 @@ TEST_CASE("permanents are hafnians of bipartite graphs") {
     CHECK(compared > run::enough(100));
 }
 
+namespace {
+
+// On 1 to 4 threads, and in three shards that are put together.
+void check_sharing(const EngineInput &input, std::size_t pieces) {
+    const BjorklundPlan plan(input.pattern());
+    const auto with_store = [&](PieceStore *store) {
+        RunControl whole;
+        RunControl control(whole, 1, PieceScope{store, {}});
+        return outcome_of(run_bjorklund(plan, input, control));
+    };
+    const Outcome one = with_store(nullptr);
+    CHECK(one.value.mantissa != 0);
+    for (const int threads : {1, 2, 4}) {
+        Outcome other;
+        with_threads(threads, [&] { other = with_store(nullptr); });
+        CHECK(same(one, other));
+    }
+    PieceStore all;
+    for (std::uint64_t k = 0; k < 3; ++k) {
+        PieceStore shard(nullptr, Shard{3, k});
+        with_store(&shard);
+        for (Piece &piece : shard.pieces()) all.put(std::move(piece));
+    }
+    CHECK(all.pieces().size() == pieces);
+    CHECK(same(one, with_store(&all)));
+    CHECK(all.pieces().size() == pieces);
+}
+
+} // namespace
+
 TEST_CASE("the same bits on any number of threads, and from shards put together") {
     Random random(test_seed() + 5);
-    constexpr std::int32_t n = 34; // in eight pieces
-    int compared = 0;
     for (const bool loops : {false, true}) {
-        const ExactBlock block = graphs::with_numbers(graphs::complete(n, loops), Complexes::complex, random);
-        for (const Arithmetic arithmetic : {Arithmetic::complex, Arithmetic::complex_dd}) {
-            if (arithmetic == Arithmetic::complex_dd && (loops || run::sanitized)) continue;
-            const BjorklundPlan plan(block.pattern);
-            const auto with_store = [&](PieceStore *store) {
-                RunControl whole;
-                RunControl control(whole, 1, PieceScope{store, {}});
-                return outcome_of(run_bjorklund(plan, {block, arithmetic}, control));
-            };
-            const Outcome one = with_store(nullptr);
-            for (const int threads : {1, 2, 4}) {
-                Outcome other;
-                with_threads(threads, [&] { other = with_store(nullptr); });
-                CHECK(same(one, other));
-            }
-            PieceStore all;
-            std::size_t pieces = 0;
-            for (std::uint64_t k = 0; k < 3; ++k) {
-                PieceStore shard(nullptr, Shard{3, k});
-                with_store(&shard);
-                for (Piece &piece : shard.pieces()) {
-                    all.put(std::move(piece));
-                    ++pieces;
-                }
-            }
-            CHECK(pieces == 8);
-            CHECK(same(one, with_store(&all)));
-            CHECK(all.pieces().size() == pieces);
-            ++compared;
-        }
+        const ExactBlock large =
+            graphs::with_numbers(graphs::complete(34, loops), Complexes::complex, random);
+        check_sharing({large, Arithmetic::complex}, 8);
+        const ExactBlock small =
+            graphs::with_numbers(graphs::complete(22, loops), Complexes::complex, random);
+        check_sharing(EngineInput::in_mpfr(small, 80), 4);
+        if (loops || run::sanitized) continue;
+        check_sharing({large, Arithmetic::complex_dd}, 8);
+        check_sharing(doubles_of(large), 8);
     }
-    CHECK(compared >= 2);
 }
 
 TEST_CASE("plans: proposed for graphs alone, made again from bytes, refused beyond their lines") {
