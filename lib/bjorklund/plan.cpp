@@ -48,7 +48,7 @@ Cost bjorklund_cost(const BjorklundPlan &plan, int threads) {
 
 Slowdown bjorklund_slowdown(const Numbers &numbers, double bits) {
     const double memory = numbers.precision == Precision::dd ? 2 : 1;
-    Slowdown slowdown = Pace{2.6, 7, 25, 3.8, 300, modular_bits}.slowdown(numbers, bits);
+    Slowdown slowdown = Pace{2.6, 7, 25, 3.8, 1000, modular_bits}.slowdown(numbers, bits);
     slowdown.memory *= numbers.complex && numbers.precision != Precision::exact ? 2 * memory : memory;
     return slowdown;
 }
