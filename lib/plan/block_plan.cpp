@@ -72,6 +72,16 @@ bool serves(Engine engine, const Pattern &a) {
     return facts_of(engine).goals.contains(a.one_sided ? Goal::hafnian : Goal::block);
 }
 
+// The one that was asked for has another goal.
+Candidate refused_for_its_goal(Engine engine, const Pattern &a) {
+    Candidate c;
+    c.engine = engine;
+    c.refusal = PERM_UNSUPPORTED;
+    c.why_not =
+        a.one_sided ? "computes permanents alone, no hafnians" : "computes hafnians alone, no permanents";
+    return c;
+}
+
 // Only what may be run is kept, or shown: programs are large.
 void drop_plans_of_no_use(BlockPlan &plan) {
     const Candidate *choice = plan.choice(), *best = &plan.best();
@@ -109,6 +119,8 @@ BlockPlan plan_block(const Pattern &a, const LineClasses &kinds, const BlockValu
     std::vector<const EngineInfo *> engines;
     for (const EngineInfo &engine : engine_table())
         if (serves(engine.id, a)) engines.push_back(&engine);
+    if (options.names_engine() && !serves(options.engine, a))
+        task.candidates.push_back(refused_for_its_goal(options.engine, a));
     for (const EngineInfo *engine : engines)
         if (engine->by_structure) engine->propose(task, engine->id);
     const bool others_are_asked = !is_settled(task);

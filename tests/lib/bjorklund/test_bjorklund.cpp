@@ -376,6 +376,12 @@ TEST_CASE("plans: proposed for graphs alone, made again from bytes, refused beyo
     CHECK(large.choice() == nullptr);
     CHECK(large.refusal_text.find("at most 64 lines") != std::string::npos);
 
+    const BlockPlan permanent = plan_of(two_sides(6));
+    CHECK(permanent.choice() == nullptr);
+    CHECK(permanent.refusal_text.find("hafnians alone") != std::string::npos);
+    options.engine = Engine::ryser;
+    CHECK(plan_of(graphs::complete(6, true)).refusal_text.find("permanents alone") != std::string::npos);
+
     options.engine = Engine::automatic;
     for (const Candidate &c : plan_of(two_sides(6)).candidates) CHECK(c.engine != Engine::bjorklund);
 }
