@@ -284,12 +284,17 @@ template <class A> class HafnianWalk {
         return to;
     }
 
-    // number of `from` with sum x y r times either sign; product: the norm of that, as if no more were known.
+    struct Place { // of a polynomial in its node, and in the children
+        int before, after;
+    };
+
+    // The polynomial with sum x y r times either sign; product: the norm of that, as if no more were known.
     template <int count>
-    HWY_INLINE void children(const Level &at, const Node &from, int number, const Level &to, int child,
-                             Lane sign, const Factors<A, count> &of, Norm product) const {
-        const double *const b = at.polynomial(from, number);
-        double *const plus = to.polynomial(to.plus, child), *const minus = to.polynomial(to.minus, child);
+    HWY_INLINE void children(const Level &at, const Node &from, const Level &to, Place place, Lane sign,
+                             const Factors<A, count> &of, Norm product) const {
+        const double *const b = at.polynomial(from, place.before);
+        double *const plus = to.polynomial(to.plus, place.after), *const minus =
+                                                                      to.polynomial(to.minus, place.after);
         Number x;
         read(b, x);
         write(plus, x);
@@ -310,9 +315,9 @@ template <class A> class HafnianWalk {
         });
         if constexpr (A::bounded) {
             const Norm all =
-                rounded(from.norm(number) + rounded(product, per_product * count * at.length), unit);
-            to.plus.put_norm(child, {plus_size, all.error});
-            to.minus.put_norm(child, {minus_size, all.error});
+                rounded(from.norm(place.before) + rounded(product, per_product * count * at.length), unit);
+            to.plus.put_norm(place.after, {plus_size, all.error});
+            to.minus.put_norm(place.after, {minus_size, all.error});
         }
     }
 
@@ -324,12 +329,12 @@ template <class A> class HafnianWalk {
         int child = 0;
         for (int j = 2; j < at.lines; ++j)
             for (int k = j + 1; k < at.lines; ++k)
-                children<2>(at, node, at.entry(j, k), to, child++, sign,
+                children<2>(at, node, to, {at.entry(j, k), child++}, sign,
                             {{p(0, j), p(1, j)}, {p(1, k), p(0, k)}},
                             norm(0, j) * norm(1, k) + norm(1, j) * norm(0, k));
         Norm q;
         const double *const cycle = closed(at, node, 0, scratch_[0], q);
-        children<1>(at, node, at.g(), to, child, sign, {{at.polynomial(node, at.g())}, {cycle}},
+        children<1>(at, node, to, {at.g(), child}, sign, {{at.polynomial(node, at.g())}, {cycle}},
                     node.norm(at.g()) * q);
     }
 

@@ -161,11 +161,15 @@ template <class Field> class MpfrPairs {
         return to.data();
     }
 
-    void children(Work &work, const Level &at, const Node &from, std::size_t number, Level &to,
-                  std::size_t child, std::initializer_list<Product> products, MpfrNorm product) const {
-        const Number *const b = at.polynomial(from, number);
-        Number *const plus = &to.plus.numbers[child * to.length], *const minus =
-                                                                      &to.minus.numbers[child * to.length];
+    struct Place { // of a polynomial in its node, and in the children
+        std::size_t before, after;
+    };
+
+    void children(Work &work, const Level &at, const Node &from, Level &to, Place place,
+                  std::initializer_list<Product> products, MpfrNorm product) const {
+        const Number *const b = at.polynomial(from, place.before);
+        Number *const plus = &to.plus.numbers[place.after * to.length],
+                      *const minus = &to.minus.numbers[place.after * to.length];
         Field::set(plus[0], b[0]);
         Field::set(minus[0], b[0]);
         double plus_size = Field::magnitude(b[0]), minus_size = plus_size;
@@ -184,9 +188,9 @@ template <class Field> class MpfrPairs {
         });
         const double roundings =
             per_product * static_cast<double>(products.size() * at.length); // of a coefficient
-        const MpfrNorm all = (from.norms[number] + product.rounded(roundings)).rounded(1);
-        to.plus.norms[child] = {plus_size, all.error};
-        to.minus.norms[child] = {minus_size, all.error};
+        const MpfrNorm all = (from.norms[place.before] + product.rounded(roundings)).rounded(1);
+        to.plus.norms[place.after] = {plus_size, all.error};
+        to.minus.norms[place.after] = {minus_size, all.error};
     }
 
     // Takes out lines 0 and 1, with either sign.
@@ -198,13 +202,13 @@ template <class Field> class MpfrPairs {
         std::size_t child = 0;
         for (std::size_t j = 2; j < at.lines; ++j)
             for (std::size_t k = j + 1; k < at.lines; ++k)
-                children(work, at, node, at.entry(j, k), to, child++,
+                children(work, at, node, to, {at.entry(j, k), child++},
                          {{p(0, j), p(1, k)}, {p(1, j), p(0, k)}},
                          norm(0, j).times(norm(1, k), unit_) + norm(1, j).times(norm(0, k), unit_));
         const std::size_t g = at.polynomials - 1;
         MpfrNorm q;
         const Number *const cycle = closed(work, at, node, 0, 0, q);
-        children(work, at, node, g, to, child, {{at.polynomial(node, g), cycle}},
+        children(work, at, node, to, {g, child}, {{at.polynomial(node, g), cycle}},
                  node.norms[g].times(q, unit_));
     }
 
