@@ -12,6 +12,8 @@
 namespace libperm {
 namespace {
 
+constexpr double underflow = 0x1p-1070; // of all parts of a number
+
 // put(entry k of the pattern, lines i and j, the last being the loops'); and the loop that is added.
 template <class Put, class PutOne>
 void for_pairs(const LineNumbers &of, const Pattern &graph, const Put &put, const PutOne &put_one) {
@@ -76,7 +78,7 @@ void rescale(LineNumbers &numbers, const std::vector<std::int64_t> &to) {
     for_entries(numbers, [&](std::size_t i, std::size_t j, std::size_t k) {
         const double factor = std::ldexp(1.0, ldexp_exponent(by[i] + (j < n ? by[j] : 0)));
         for (std::size_t part = 0; part < parts; ++part) numbers.entries[k * parts + part] *= factor;
-        numbers.errors[k] *= factor;
+        numbers.errors[k] = numbers.errors[k] * factor + underflow;
     });
 }
 
@@ -87,7 +89,7 @@ template <class Value, class ScaledParts>
 LineNumbers scaled_numbers(const BjorklundPlan &plan, const BlockOf<Value> &block,
                            const std::vector<Scaled> &sizes, Arithmetic arithmetic,
                            const ScaledParts &scaled) {
-    constexpr double underflow = 0x1p-1070, most_sum = 4 * best_spectral_norm;
+    constexpr double most_sum = 4 * best_spectral_norm;
     LineNumbers numbers = no_numbers(plan, arithmetic);
     const std::int32_t loops = 2 * plan.pairs;
     LineScales scales(block.pattern, sizes, loops);

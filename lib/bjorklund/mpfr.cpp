@@ -290,7 +290,7 @@ std::vector<typename Field::Number> entries_in_mpfr(const LineNumbers &lines, co
     for (std::int32_t i = 0; i < block.n(); ++i)
         for (const std::int32_t j : block.pattern.row(i)) put(i, j, block.values[k++]);
     if (block.n() < 2 * lines.pairs) put(block.n(), block.n(), {1, 0});
-    if (lines.pairs < pairs) put(2, 3, {1, 0});
+    for (std::int32_t p = lines.pairs; p < pairs; ++p) put(2 * p, 2 * p + 1, {1, 0});
     return entries;
 }
 
