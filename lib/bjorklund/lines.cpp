@@ -39,7 +39,8 @@ template <class F> void for_entries(const LineNumbers &of, const F &f) {
         for (std::int32_t j = i + 1; j < of.lines(); ++j) f(at(i), at(j), k++);
 }
 
-// About that, by a few steps of the power method for singular values. Loops are edges to a line of their own.
+// About that of the edges, by a few steps of the power method for singular values, and a loop's mean size: of
+// nonnegative numbers what the lines' sums are.
 double spectral_norm(const LineNumbers &numbers) {
     struct Complex {
         double re = 0, im = 0;
@@ -47,26 +48,32 @@ double spectral_norm(const LineNumbers &numbers) {
             re += a.re * x.re - a.im * x.im;
             im += a.re * x.im + a.im * x.re;
         }
+        double square() const { return re * re + im * im; }
     };
     constexpr int steps = 5;
-    const std::size_t n = at(numbers.lines()), parts = at(parts_of(numbers.arithmetic));
-    double norm = 0;
+    const std::size_t n = at(2 * numbers.pairs), parts = at(parts_of(numbers.arithmetic));
+    double norm = 0, loops = 0;
     std::vector<Complex> x(n, {1, 0});
     for (int step = 0; step < steps; ++step) {
         std::vector<Complex> y(n);
+        loops = 0;
         for_entries(numbers, [&](std::size_t i, std::size_t j, std::size_t k) {
             const double *const p = &numbers.entries[k * parts];
             const Complex a{p[0], is_complex(numbers.arithmetic) ? p[parts / 2] : 0};
-            y[i].add(a, x[j]);
-            y[j].add(a, x[i]);
+            if (j == n) {
+                loops += std::sqrt(a.square());
+            } else {
+                y[i].add(a, x[j]);
+                y[j].add(a, x[i]);
+            }
         });
         double squares = 0;
-        for (const Complex &z : y) squares += z.re * z.re + z.im * z.im;
+        for (const Complex &z : y) squares += z.square();
         norm = std::sqrt(squares / static_cast<double>(n));
-        if (!(norm > 0)) return norm;
+        if (!(norm > 0)) break;
         for (std::size_t i = 0; i < n; ++i) x[i] = {y[i].re / norm, -y[i].im / norm};
     }
-    return norm;
+    return norm + loops / static_cast<double>(n);
 }
 
 void rescale(LineNumbers &numbers, const std::vector<std::int64_t> &to) {
