@@ -30,7 +30,8 @@ enum class Engine {
     background = 13,
     low_rank = 14,
     ferrers = 15,
-    separable = 16
+    separable = 16,
+    bjorklund = 17
 };
 
 // What can be asked of a solver.
@@ -124,6 +125,7 @@ inline constexpr std::array engine_facts{
                 .on_gpu = true,
                 .transfers_states = true,
                 .forms = frontier_forms},
+    EngineFacts{.id = Engine::bjorklund, .name = "bjorklund", .goals = {Goal::hafnian}, .on_cpu = true},
     EngineFacts{.id = Engine::tree,
                 .name = "tree",
                 .goals = {Goal::block},

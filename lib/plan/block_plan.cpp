@@ -13,10 +13,10 @@ namespace {
 
 // The cheapest candidate that no limit forbids.
 void choose(BlockPlan &plan, const PlanMachine &machine) {
-    if (plan.candidates.empty()) { // the engine that was asked for is not of such blocks
+    if (plan.candidates.empty()) {
         plan.candidates.emplace_back();
         plan.candidates.front().refusal = PERM_UNSUPPORTED;
-        plan.candidates.front().why_not = "takes no block of this kind";
+        plan.candidates.front().why_not = "finds no way here: hafnians are computed on the CPU";
     }
     std::stable_sort(plan.candidates.begin(), plan.candidates.end(),
                      [](const Candidate &x, const Candidate &y) { return weight(x) < weight(y); });
@@ -72,6 +72,16 @@ bool is_settled(const Proposals &task) {
     });
 }
 
+// The one that was asked for has another goal.
+Candidate refused_for_its_goal(Engine engine, const Pattern &a) {
+    Candidate c;
+    c.engine = engine;
+    c.refusal = PERM_UNSUPPORTED;
+    c.why_not =
+        a.one_sided ? "computes permanents alone, no hafnians" : "computes hafnians alone, no permanents";
+    return c;
+}
+
 // Only what may be run is kept, or shown: programs are large.
 void drop_plans_of_no_use(BlockPlan &plan) {
     const Candidate *choice = plan.choice(), *best = &plan.best();
@@ -109,6 +119,8 @@ BlockPlan plan_block(const Pattern &a, const LineClasses &kinds, const BlockValu
     std::vector<const EngineInfo *> engines;
     for (const EngineInfo &engine : engine_table())
         if (serves(engine.id, a)) engines.push_back(&engine);
+    if (options.names_engine() && !serves(options.engine, a))
+        task.candidates.push_back(refused_for_its_goal(options.engine, a));
     for (const EngineInfo *engine : engines)
         if (engine->by_structure) engine->propose(task, engine->id);
     const bool others_are_asked = !is_settled(task);

@@ -4,6 +4,8 @@
 #include "lib/background/background.hpp"
 #include "lib/background/plan.hpp"
 #include "lib/base/error.hpp"
+#include "lib/bjorklund/bjorklund.hpp"
+#include "lib/bjorklund/plan.hpp"
 #include "lib/ferrers/ferrers.hpp"
 #include "lib/frontier/engine.hpp"
 #include "lib/frontier/plan.hpp"
@@ -37,7 +39,7 @@ double pieces_of_matrices(const Candidate &c) {
     return c.plan ? std::max(1.0, c.cost.operations / std::max(1.0, c.plan->matrix_products())) : 1;
 }
 
-double pieces_of_ryser(const Candidate &c) { // of a millisecond at least
+double pieces_of_milliseconds(const Candidate &c) { // at least
     return std::clamp(c.cost.serial_seconds / 1e-3, 1.0, 0x1p16);
 }
 
@@ -68,6 +70,9 @@ Restored restored_as_low_rank(std::string_view bytes, int, const PlanSource &of)
 }
 Restored restored_as_separable(std::string_view bytes, int, const PlanSource &of) {
     return restored_separable(bytes, of);
+}
+Restored restored_as_bjorklund(std::string_view bytes, int, const PlanSource &of) {
+    return restored_bjorklund(bytes, of);
 }
 Restored restored_as_ferrers(std::string_view bytes, int, const PlanSource &of) {
     return restored_ferrers(bytes, of);
@@ -141,11 +146,19 @@ constexpr std::array table{
     EngineInfo{.id = Engine::ryser,
                .propose = propose_ryser,
                .run = run_ryser,
-               .pieces = pieces_of_ryser,
+               .pieces = pieces_of_milliseconds,
                .prime_bits = residue_bits,
                .saved = saved_ryser,
                .restored = restored_by_ryser,
                .check = check_ryser},
+    EngineInfo{.id = Engine::bjorklund,
+               .propose = propose_bjorklund,
+               .run = run_bjorklund,
+               .pieces = pieces_of_milliseconds,
+               .prime_bits = modular_bits,
+               .saved = saved_bjorklund,
+               .restored = restored_as_bjorklund,
+               .check = check_bjorklund},
     EngineInfo{.id = Engine::frontier,
                .propose = propose_frontier,
                .propose_at_last = propose_slices,

@@ -1,7 +1,7 @@
 // Engine ryser in MPFR numbers. Rows are scaled and on a grid, so a product of n row sums lies between
 // 2^(-(bits + 34) n) and 1: MPFR's exponents, 2^30 either way unless told otherwise, are never left.
 #include "lib/number/fixed_point_block.hpp"
-#include "lib/number/mpfr_number.hpp"
+#include "lib/number/mpfr_field.hpp"
 #include "lib/ryser/sums.hpp"
 #include "lib/ryser/walk.hpp"
 
@@ -11,73 +11,6 @@ namespace {
 constexpr int more_grid_bits = 32; // than the products have: row sums are exact, entries all but
 constexpr int more_sum_bits = 64;  // no number of terms is felt in the last bits of a product
 constexpr int bound_bits = 64;     // of errors and sums of absolute values, which are rounded up
-
-class MpfrReal {
-  public:
-    using Number = MpfrNumber;
-    static Number number(mpfr_prec_t bits) { return Number(bits); }
-    static void set(Number &to, const mpz_class &re, const mpz_class &, mpfr_exp_t exp2) {
-        mpfr_set_z_2exp(to, re.get_mpz_t(), exp2, MPFR_RNDN);
-    }
-    static void set(Number &to, const Number &x) { mpfr_set(to, x, MPFR_RNDN); }
-    static void add(Number &to, const Number &x) { mpfr_add(to, to, x, MPFR_RNDN); }
-    static void subtract(Number &to, const Number &x) { mpfr_sub(to, to, x, MPFR_RNDN); }
-    static void shift(Number &x, long by) { mpfr_mul_2si(x, x, by, MPFR_RNDN); }
-    static bool is_zero(const Number &x) { return mpfr_zero_p(x) != 0; }
-    static void multiply(Number &to, const Number &x) { mpfr_mul(to, to, x, MPFR_RNDN); }
-    static void add_magnitude(MpfrNumber &to, const Number &x) {
-        mpfr_signbit(x) ? mpfr_sub(to, to, x, MPFR_RNDU) : mpfr_add(to, to, x, MPFR_RNDU);
-    }
-    static const MpfrNumber &re(const Number &x) { return x; }
-    static const MpfrNumber *im(const Number &) { return nullptr; }
-    template <class F> static void each_part(Number &x, const F &f) { f(x); }
-};
-
-class MpfrComplex {
-  public:
-    struct Number {
-        MpfrNumber re, im;
-    };
-    static Number number(mpfr_prec_t bits) { return {MpfrNumber(bits), MpfrNumber(bits)}; }
-    static void set(Number &to, const mpz_class &re, const mpz_class &im, mpfr_exp_t exp2) {
-        MpfrReal::set(to.re, re, 0, exp2);
-        MpfrReal::set(to.im, im, 0, exp2);
-    }
-    static void set(Number &to, const Number &x) {
-        MpfrReal::set(to.re, x.re);
-        MpfrReal::set(to.im, x.im);
-    }
-    static void add(Number &to, const Number &x) {
-        MpfrReal::add(to.re, x.re);
-        MpfrReal::add(to.im, x.im);
-    }
-    static void subtract(Number &to, const Number &x) {
-        MpfrReal::subtract(to.re, x.re);
-        MpfrReal::subtract(to.im, x.im);
-    }
-    static void shift(Number &x, long by) {
-        MpfrReal::shift(x.re, by);
-        MpfrReal::shift(x.im, by);
-    }
-    static bool is_zero(const Number &x) { return MpfrReal::is_zero(x.re) && MpfrReal::is_zero(x.im); }
-    // Each part rounds once.
-    static void multiply(Number &to, const Number &x) {
-        MpfrNumber re(to.re.bits());
-        mpfr_fmms(re, to.re, x.re, to.im, x.im, MPFR_RNDN);
-        mpfr_fmma(to.im, to.re, x.im, to.im, x.re, MPFR_RNDN);
-        to.re = std::move(re);
-    }
-    static void add_magnitude(MpfrNumber &to, const Number &x) { // |re| + |im|
-        MpfrReal::add_magnitude(to, x.re);
-        MpfrReal::add_magnitude(to, x.im);
-    }
-    static const MpfrNumber &re(const Number &x) { return x.re; }
-    static const MpfrNumber *im(const Number &x) { return &x.im; }
-    template <class F> static void each_part(Number &x, const F &f) {
-        f(x.re);
-        f(x.im);
-    }
-};
 
 template <class Field> struct MpfrTotal {
     typename Field::Number sum;

@@ -1,0 +1,86 @@
+#include "lib/bjorklund/bjorklund.hpp"
+
+#include "lib/base/error.hpp"
+#include "lib/bjorklund/sums.hpp"
+#include "lib/number/montgomery.hpp"
+#include "preprocess/index.hpp"
+
+#include <cmath>
+
+namespace libperm {
+namespace {
+
+std::vector<HafnianPart> hafnians(const BjorklundPlan &plan, const std::vector<LineNumbers> &all,
+                                  RunControl &control) {
+    if (!plan.by_definition()) return hafnians_by_signs(all, control);
+    std::vector<HafnianPart> parts;
+    for (const LineNumbers &lines : all) {
+        parts.push_back(hafnian_by_definition(lines));
+        control.advance(plan.operations());
+    }
+    return parts;
+}
+
+int halvings(const BjorklundPlan &plan) { return plan.by_definition() ? 0 : plan.pairs - 3; }
+
+Ball of_block(const BjorklundPlan &plan, const Block &block, RunControl &control) {
+    if (!plan.has_matching) return {};
+    const std::vector<LineNumbers> lines{numbers_of_lines(plan, block)};
+    const HafnianPart haf = hafnians(plan, lines, control).front();
+    return ball_within(haf.parts[0], haf.error, lines.front().exp2 - halvings(plan));
+}
+
+WideBall of_block(const BjorklundPlan &plan, const ExactBlock &block, Arithmetic arithmetic,
+                  RunControl &control) {
+    if (!plan.has_matching) return {};
+    const std::vector<LineNumbers> lines{numbers_of_lines(plan, block, arithmetic)};
+    const HafnianPart haf = hafnians(plan, lines, control).front();
+    Parts parts{}; // a number has all of these or its highs or those of the real part
+    const std::size_t step = is_dd(lines.front().arithmetic) ? 1 : 2;
+    for (std::size_t k = 0; k < at(parts_of(lines.front().arithmetic)); ++k) parts[step * k] = haf.parts[k];
+    return ball_within(parts, haf.error, lines.front().exp2 - halvings(plan));
+}
+
+ResidueVector of_residues(const BjorklundPlan &plan, const Residues &residues, RunControl &control) {
+    if (!plan.has_matching) return ResidueVector(residues.primes.size(), 0);
+    std::vector<LineNumbers> all;
+    for (std::size_t m = 0; m < residues.primes.size(); ++m)
+        all.push_back(numbers_of_lines(plan, residues, m));
+    const std::vector<HafnianPart> parts = hafnians(plan, all, control);
+    ResidueVector values;
+    for (std::size_t m = 0; m < parts.size(); ++m) {
+        const Montgomery field(residues.primes[m]);
+        const double x = parts[m].parts[0];
+        const auto residue = static_cast<std::uint64_t>(x < 0 ? x + all[m].prime : x);
+        const std::uint64_t half =
+            field.power(field.to((field.prime() + 1) / 2), static_cast<std::uint64_t>(halvings(plan)));
+        values.push_back(field.from(field.multiply(field.to(residue), half)));
+    }
+    return values;
+}
+
+} // namespace
+
+EngineResult run_bjorklund(const BjorklundPlan &plan, const EngineInput &input, RunControl &control) {
+    EngineResult result;
+    double matrices = 1;
+    if (const Residues *residues = input.residues()) {
+        result.value = of_residues(plan, *residues, control);
+        matrices = static_cast<double>(residues->primes.size());
+    } else if (const Block *block = input.block()) {
+        result.value = of_block(plan, *block, control);
+    } else if (input.mpfr_bits() > 0) {
+        result.value = plan.has_matching ? hafnian_in_mpfr(plan, *input.exact(), input.mpfr_bits(), control)
+                                         : WideBall{};
+    } else {
+        result.value = of_block(plan, *input.exact(), input.arithmetic(), control);
+    }
+    result.counts.operations = matrices * plan.operations();
+    return result;
+}
+
+EngineResult run_bjorklund(const EngineRun &run, const EngineInput &input) {
+    return run_bjorklund(*plan_as<BjorklundPlan>(run.choice), input, run.control);
+}
+
+} // namespace libperm

@@ -1,0 +1,16 @@
+// Engine `bjorklund`: hafnians and loop hafnians of dense graphs, by sums over signs of pairs of lines
+// (jit/lanes/hafnian_sum.hpp); of few lines by the definition.
+#pragma once
+
+#include "lib/bjorklund/plan.hpp"
+#include "lib/run/engine_run.hpp"
+
+namespace libperm {
+
+// In doubles, complex numbers, dd, MPFR's numbers and residues modulo primes below 2^47. Progress is counted
+// in multiply-adds, those of all matrices of residues.
+EngineResult run_bjorklund(const BjorklundPlan &plan, const EngineInput &input, RunControl &control);
+// The chosen candidate.
+EngineResult run_bjorklund(const EngineRun &run, const EngineInput &input);
+
+} // namespace libperm

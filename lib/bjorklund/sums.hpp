@@ -1,0 +1,26 @@
+// The hafnian of numbered lines, by all matchings or by a sum over signs.
+#pragma once
+
+#include "lib/bjorklund/lines.hpp"
+#include "lib/number/ball.hpp"
+#include "lib/run/run_control.hpp"
+
+#include <array>
+#include <vector>
+
+namespace libperm {
+
+// `parts` of the lines' arithmetic; of residues any of the class. The error is one of the sum of the parts.
+struct HafnianPart {
+    std::array<double, 4> parts{};
+    double error = 0;
+};
+
+HafnianPart hafnian_by_definition(const LineNumbers &lines);
+
+// One for each of `all`, which are of one shape; each times 2^(3 - pairs) is the hafnian.
+std::vector<HafnianPart> hafnians_by_signs(const std::vector<LineNumbers> &all, RunControl &control);
+
+WideBall hafnian_in_mpfr(const BjorklundPlan &plan, const ExactBlock &block, int bits, RunControl &control);
+
+} // namespace libperm
