@@ -121,8 +121,12 @@ def test_a_plan_is_of_hafnians():
     assert plan.permanent() == libperm.hafnian(a)
     again = libperm.Plan.from_bytes(plan.to_bytes())
     assert again.permanent(2 * a) == 8 * libperm.hafnian(a)
-    with pytest.raises(libperm.UnsupportedError, match="hafnians are computed"):
-        plan.gradient(full=True)
+    for of in (a, a.astype(int), a.tolist()):
+        with pytest.raises(libperm.UnsupportedError, match="hafnians are computed"):
+            libperm.Plan(of, function="hafnian").gradient(full=True)
+        for other in (libperm.gradient, libperm.sub_permanents, libperm.matchings, libperm.bounds, libperm.estimate):
+            with pytest.raises(libperm.UnsupportedError, match="hafnians are computed"):
+                other(of, function="hafnian")
 
 
 @pytest.mark.parametrize(

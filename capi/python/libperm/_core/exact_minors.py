@@ -42,6 +42,8 @@ class _Lines(NamedTuple):
 
 def are_asked(kind: Kind, options: Mapping[str, Any], in_sparse: bool) -> bool:
     """Whether derivatives are to be exact: as permanents are of integers and fractions, unless told."""
+    if options.get("function") not in (None, "permanent"):
+        return False  # the library says that there are none
     precision = options.get("precision")
     if precision is not None and str(precision).startswith("mod:"):
         raise ValueError(f'no derivatives by precision="{precision}": of integers they are exact by "exact"')
