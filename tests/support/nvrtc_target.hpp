@@ -9,8 +9,13 @@
 #include <string>
 #include <vector>
 
-// sm_90 where NVRTC knows it, else the newest that it knows. Without NVRTC none, and a skip is announced.
+// sm_90 where NVRTC knows it, else the newest that it knows. Without NVRTC none, and a skip is announced;
+// none with sanitizers either, for NVRTC's work is not sanitized.
 inline std::optional<std::string> nvrtc_target() {
+    if (run::sanitized) {
+        run::skip("NVRTC's work is not sanitized");
+        return {};
+    }
     const libperm::NvrtcStatus &status = libperm::nvrtc_status();
     if (!status.found) {
         run::skip(status.why_not);

@@ -28,9 +28,12 @@ int multiplier() {
     return text != nullptr ? std::max(1, std::atoi(text)) : 1;
 }
 
-int cases(int usual) { return std::max(1, usual * multiplier() / (sanitized ? 3 : 1)); }
+int cases(int usual) {
+    const int some = usual * multiplier();
+    return sanitized ? std::max({1, some / 8, std::min(some / 3, 20)}) : some;
+}
 
-int enough(int usual) { return std::max(1, usual / (sanitized ? 5 : 1)); }
+int enough(int usual) { return std::max(1, usual / (sanitized ? 14 : 1)); }
 
 void skip(const std::string &why) {
     ++skip_count;

@@ -15,7 +15,8 @@ int multiplier();
 // Whether a sanitizer makes everything ten times slower: what is long is shorter then.
 extern const bool sanitized;
 
-// Of random cases, usually so many: times the multiplier, and a third where a sanitizer is.
+// Of random cases, usually so many: times the multiplier. Where a sanitizer is, an eighth, for any case of a
+// kind shows what it looks for; of few, which may be one of each kind, a third.
 int cases(int usual);
 
 // How many of its random cases a test wants to have been of use, where it usually wants so many.

@@ -168,9 +168,9 @@ TEST_CASE("cells that were written out are found again") {
             CHECK(!recognized_cells(plain.pattern, plain.values));
         }
     }
-    CHECK(found_as > 20);
-    CHECK(of_ends > 5);
-    CHECK(joined_ones > 5);
+    CHECK(found_as > run::enough(20));
+    CHECK(of_ends > run::enough(5));
+    CHECK(joined_ones > run::enough(5));
 }
 
 TEST_CASE("permanents of long matrices of equal cells are those of the blocks' engines") {
