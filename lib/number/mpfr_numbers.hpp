@@ -1,15 +1,18 @@
-// The frontier with MPFR's numbers, of any exponents.
+// States in MPFR's numbers, of any exponents.
 #pragma once
 
-#include "lib/frontier/frontier.hpp"
+#include "lib/number/ball.hpp"
+#include "lib/number/mpfr_entries.hpp"
 #include "lib/number/mpfr_number.hpp"
 #include "lib/number/radius.hpp"
 #include "lib/number/state_number.hpp"
+#include "preprocess/frontier_program.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 namespace libperm {
@@ -26,13 +29,20 @@ template <int Limbs> struct MpfrState {
     std::array<mp_limb_t, Limbs> limbs{};
 };
 
-inline int mpfr_limbs(const Numbers &numbers) {
-    return (numbers.complex ? 2 : 1) * ((numbers.bits + GMP_NUMB_BITS - 1) / GMP_NUMB_BITS);
-}
+// States are compiled for limbs of three numbers, as many as the bits take at least.
+constexpr std::array mpfr_state_limbs{4, 16, 64};
 
-inline bool is_complex(const ExactBlock &block) {
-    return !std::all_of(block.values.begin(), block.values.end(),
-                        [](const Gaussian &x) { return is_real(x); });
+// work(the least of `mpfr_state_limbs` that are enough, as a constant); false: none is.
+template <class Work> bool with_mpfr_limbs(int limbs, const Work &work) {
+    if (limbs <= mpfr_state_limbs[0])
+        work(std::integral_constant<int, mpfr_state_limbs[0]>());
+    else if (limbs <= mpfr_state_limbs[1])
+        work(std::integral_constant<int, mpfr_state_limbs[1]>());
+    else if (limbs <= mpfr_state_limbs[2])
+        work(std::integral_constant<int, mpfr_state_limbs[2]>());
+    else
+        return false;
+    return true;
 }
 
 template <int Limbs> class MpfrNumbers {
@@ -108,14 +118,14 @@ template <int Limbs> class MpfrNumbers {
     static Number scaled(const Number &x, int) { return x; } // by 2^0
     static Factor factor_of(const Number &x, int) { return x; }
 
-    EngineResult close(const Number &last) const {
+    WideBall close(const Number &last) const {
         WideBall ball;
         with([&] {
             ball.value.re = exactly(last, 0);
             if (parts_ == 2) ball.value.im = exactly(last, 1);
         });
         ball.error = error_of(last);
-        return {std::move(ball), {}};
+        return ball;
     }
 
   private:
