@@ -1,6 +1,6 @@
 #include "lib/number/mpfr_entries.hpp"
 
-#include "lib/number/mpfr_numbers.hpp"
+#include "lib/number/mpfr_state.hpp"
 
 #include <algorithm>
 
