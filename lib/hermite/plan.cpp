@@ -51,8 +51,8 @@ std::int64_t terms_of(const HermitePlan &plan, std::size_t kind) {
 std::int64_t bytes_of_double(bool nonnegative) { return 8 * StateNumbers(nonnegative).doubles(); }
 
 Cost hermite_cost(const HermitePlan &plan, bool nonnegative) {
-    const double term = nonnegative ? 0.8e-9 : 1.4e-9;
-    constexpr double step = 1e-6, operations_of_a_step = 2000; // a line taken, whatever the states
+    const double term = nonnegative ? 0.5e-9 : 0.8e-9;
+    constexpr double line = 0.8e-6; // that is taken, whatever the states
     Cost cost;
     double lines = 0;
     for (const EqualLines &kind : plan.kinds) lines += kind.count;
@@ -61,13 +61,12 @@ Cost hermite_cost(const HermitePlan &plan, bool nonnegative) {
     cost.states = cost.operations / static_cast<double>(std::max<std::int64_t>(1, terms_of(plan, 0)));
     cost.bytes_per_state = bytes_of_double(nonnegative);
     cost.bytes = hermite_tables(plan) * cost.peak_states * static_cast<double>(cost.bytes_per_state);
-    cost.serial_seconds = call_seconds + step * lines + term * cost.operations +
-                          term * operations_of_a_step * static_cast<double>(plan.size());
+    cost.serial_seconds = call_seconds + line * lines + term * cost.operations;
     return cost;
 }
 
 Slowdown hermite_slowdown(const Numbers &numbers, bool nonnegative, double bits) {
-    const Pace pace{1.7, 2, 5, 0.9, 12, residue_bits};
+    const Pace pace{1.7, 2.1, 6.3, 1, 15, residue_bits};
     Slowdown slowdown = pace.slowdown(numbers, bits);
     auto bytes = static_cast<double>(8 * StateNumbers(numbers.arithmetic(), nonnegative).doubles());
     if (numbers.precision == Precision::mpfr) {

@@ -54,8 +54,8 @@ template <class Trait> class HermiteTable {
         counts.peak_states = std::max(counts.peak_states, static_cast<double>(tables * size));
         counts.peak_bytes =
             std::max(counts.peak_bytes, static_cast<std::int64_t>(tables * size * sizeof(Number)));
-        table_.grow(tables * size);
-        std::fill_n(table_.data(), tables * size, numbers_.zero());
+        table_.grow(tables * size); // what no line can have used is never touched
+        std::fill_n(table_.data(), stride_[first_of_block(kinds_, 0) - 1], numbers_.zero());
         table_.data()[0] = numbers_.one();
         Number *from = nullptr;
         for (std::size_t i = 0; i < kinds_.size(); ++i) {
@@ -65,7 +65,7 @@ template <class Trait> class HermiteTable {
                 return i == 0 ? table_.data() + at(s) % tables * size : from + at(s) * stride_[i];
             };
             for (std::int32_t s = 1; s <= kinds_[i].count; ++s)
-                if (!take_line(kind, s, {of_count(s), of_count(s - 1), s > 1 ? of_count(s - 2) : nullptr},
+                if (!take_line(kind, {s, of_count(s), of_count(s - 1), s > 1 ? of_count(s - 2) : nullptr, {}},
                                counts))
                     return {};
             taken_ += kinds_[i].count;
@@ -107,9 +107,11 @@ template <class Trait> class HermiteTable {
         }
     };
 
-    struct Tables {
+    struct Step {
+        std::int32_t gone; // lines of the kind
         Number *to;
         const Number *before, *before_that;
+        std::optional<Factor> pair;
     };
 
     void find_factors() {
@@ -162,24 +164,22 @@ template <class Trait> class HermiteTable {
         }
     }
 
-    bool take_line(const Kind &kind, std::int32_t s, const Tables &tables, Counts &counts) {
+    bool take_line(const Kind &kind, Step step, Counts &counts) {
         const std::int64_t operations = static_cast<std::int64_t>(kind.block) * kind.terms;
         constexpr std::int64_t of_a_piece = 1 << 17;
         const std::int64_t grain =
             std::max<std::int64_t>(1, of_a_piece / (Trait::is_slow ? 64 : 1) / operations);
-        std::optional<Factor> pair;
-        if (const Factor *edge_of_two = edge(kind.number, kind.number); edge_of_two && s > 1)
-            pair = numbers_.times(*edge_of_two, kinds_[kind.number].count - s + 1);
-        const std::int64_t most = taken_ + s; // lines that can have been used
+        if (const Factor *of_two = edge(kind.number, kind.number); of_two && step.gone > 1)
+            step.pair = numbers_.times(*of_two, kinds_[kind.number].count - step.gone + 1);
         const auto run = [&](std::int64_t begin, std::int64_t end) {
             Reached reached;
             Trait::with([&] {
                 Place place = place_of(kind, static_cast<std::size_t>(begin));
                 for (std::int64_t b = begin; b < end; ++b, next(kind, place)) {
-                    if (place.sum > most) continue;
+                    if (place.sum > taken_ + step.gone) continue;
                     const std::size_t first = static_cast<std::size_t>(b) * kind.block;
-                    fill_block(kind, place, pair, tables, first);
-                    reached = join(reached, {Trait::extent_of(tables.to + first, kind.block), 1});
+                    fill_block(kind, place, step, first);
+                    reached = join(reached, {Trait::extent_of(step.to + first, kind.block), 1});
                 }
             });
             control_.advance(reached.blocks * static_cast<double>(operations));
@@ -201,22 +201,23 @@ template <class Trait> class HermiteTable {
         }
     };
 
-    void fill_block(const Kind &kind, const Place &place, const std::optional<Factor> &pair,
-                    const Tables &tables, std::size_t first) const {
-        Number *const to = tables.to + first;
-        const Number *const before = tables.before + first;
-        if (kind.number == 0) std::fill_n(to, kind.block, numbers_.zero());
+    // Of fewer lines fewer can have been used: what has not been filled before is 0.
+    void fill_block(const Kind &kind, const Place &place, const Step &step, std::size_t first) const {
+        Number *const to = step.to + first;
+        const Number *const before = step.before + first;
+        const std::int64_t lines = taken_ + step.gone - place.sum;
+        if (2 * step.gone > lines) std::fill_n(to, kind.block, numbers_.zero());
         const auto add = [&](const Factor &factor, const Number *from) {
             for (std::size_t x = 0; x < kind.block; ++x)
                 to[x] = numbers_.add(to[x], numbers_.multiply(factor, from[x]));
         };
-        if (loops_[kind.number]) add(*loops_[kind.number], before);
-        if (pair) add(*pair, tables.before_that + first);
+        if (loops_[kind.number] && lines >= 1) add(*loops_[kind.number], before);
+        if (step.pair && lines >= 2) add(*step.pair, step.before_that + first);
         for (std::size_t j = kind.number + 1; j < kind.first_of_block; ++j)
             if (!kind.before[j].empty() && place.counts[j] > 0)
                 add(kind.before[j][at(place.counts[j])], before - stride_[j]);
         for (std::size_t j = kind.first_of_block; j < kinds_.size(); ++j) {
-            if (kind.in_block[j].empty()) continue;
+            if (kind.in_block[j].empty() || lines < 1) continue;
             const Factor *const factors = kind.in_block[j].data(); // 0 where none is used
             const std::size_t apart = stride_[j];
             for (std::size_t x = apart; x < kind.block; ++x)
