@@ -2,6 +2,7 @@
 
 #include "preprocess/breadth_first.hpp"
 #include "preprocess/dulmage_mendelsohn.hpp"
+#include "preprocess/equal_lines.hpp"
 #include "preprocess/forbert_marx.hpp"
 #include "preprocess/graph_compression.hpp"
 #include "preprocess/graph_parts.hpp"
@@ -207,15 +208,17 @@ template <class Value> void Decomposition<Value>::consider_expansion(Block block
 
 template <class Value> void Decomposition<Value>::finish(Block block) {
     LeafOf<Value> leaf{std::move(block), {}};
-    if (rule_.passes.merging && !leaf.block.pattern.one_sided) {
+    if (rule_.passes.merging && leaf.block.pattern.one_sided) {
+        leaf.kinds = equal_lines(leaf.block, rule_.poll, rule_.account);
+    } else if (rule_.passes.merging) {
         RepeatedLines<Value> repeated = merge_repeated_lines(leaf.block, rule_.poll, rule_.account);
-        for (const std::vector<std::int32_t> *kind : {&repeated.kinds.of_row, &repeated.kinds.of_col})
-            for (std::size_t i = 0; i < kind->size(); ++i)
-                reductions_.merged += (*kind)[i] != static_cast<std::int32_t>(i);
         leaf.kinds = std::move(repeated.kinds);
         push(Multiply{2});
         push(repeated.factor);
     }
+    for (const std::vector<std::int32_t> *kind : {&leaf.kinds.of_row, &leaf.kinds.of_col})
+        for (std::size_t i = 0; i < kind->size(); ++i)
+            reductions_.merged += (*kind)[i] != static_cast<std::int32_t>(i);
     push(Step{std::move(leaf)});
 }
 

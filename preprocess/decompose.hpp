@@ -35,7 +35,7 @@ struct Reductions {
     std::int64_t degree_1 = 0, degree_2 = 0; // lines taken out
     std::int64_t expansions = 0;
     std::int64_t zeros = 0;  // parts without a perfect matching
-    std::int64_t merged = 0; // rows and columns equal to another
+    std::int64_t merged = 0; // rows and columns equal to another, or lines of a graph
 };
 
 // SUperman's rule (Algorithm 4): down to n = 30, lines of at most 4 entries, the lightest first.

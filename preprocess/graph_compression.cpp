@@ -3,6 +3,7 @@
 #include "preprocess/graph_parts.hpp"
 #include "preprocess/index.hpp"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
@@ -148,8 +149,29 @@ template <class Value> class GraphLines {
 
 } // namespace
 
+namespace {
+
+bool some_line_is_light(const Pattern &graph, const CompressionRule &rule) {
+    std::vector<std::int64_t> degree(at(graph.rows), 0);
+    for (std::int32_t i = 0; i < graph.rows; ++i)
+        for (const std::int32_t j : graph.row(i)) {
+            ++degree[at(i)];
+            if (j != i) ++degree[at(j)];
+        }
+    return std::any_of(degree.begin(), degree.end(), [&](std::int64_t d) {
+        return d == 0 || (d == 1 && rule.degree_1) || (d == 2 && rule.degree_2);
+    });
+}
+
+} // namespace
+
 template <class Value>
 Compression<Value> compress_graph(BlockOf<Value> graph, const CompressionRule &rule, const Poll &poll) {
+    if (!some_line_is_light(graph.pattern, rule)) {
+        Compression<Value> nothing;
+        nothing.part.block = std::move(graph);
+        return nothing;
+    }
     return GraphLines<Value>(std::move(graph), rule, poll).run();
 }
 template Compression<Tracked> compress_graph(Block, const CompressionRule &, const Poll &);

@@ -249,6 +249,15 @@ std::vector<std::int32_t> merge_lines(const Lines &lines, std::vector<Value> &va
 
 } // namespace
 
+std::vector<EqualLines> kinds_of(const std::vector<std::int32_t> &lowest, std::int32_t n) {
+    std::vector<std::int32_t> count(at(n), lowest.empty() ? 1 : 0);
+    for (const std::int32_t line : lowest) ++count[at(line)];
+    std::vector<EqualLines> kinds;
+    for (std::int32_t line = 0; line < n; ++line)
+        if (count[at(line)] > 0) kinds.push_back({line, count[at(line)]});
+    return kinds;
+}
+
 template <class Value>
 RepeatedLines<Value> merge_repeated_lines(BlockOf<Value> &block, const Poll &poll, MemoryAccount *account) {
     RepeatedLines<Value> out{{}, number_one<Value>()};

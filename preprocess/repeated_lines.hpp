@@ -15,6 +15,14 @@ struct LineClasses {
     std::vector<std::int32_t> of_row, of_col;
 };
 
+// Equal lines: the lowest of them, and how many there are.
+struct EqualLines {
+    std::int32_t line = 0, count = 1;
+};
+
+// By their lowest lines. `lowest`: of the lines equal to each of n; empty: all are different.
+std::vector<EqualLines> kinds_of(const std::vector<std::int32_t> &lowest, std::int32_t n);
+
 template <class Value> struct RepeatedLines {
     LineClasses kinds;
     Value factor; // what the permanent of the block with equal lines made equal is to be multiplied by

@@ -1,5 +1,6 @@
 #include "preprocess/scaling.hpp"
 
+#include "preprocess/equal_lines.hpp"
 #include "preprocess/graph_parts.hpp"
 #include "preprocess/index.hpp"
 
@@ -139,10 +140,13 @@ PowerScaling scaling_of_graph(const Block &graph, const Poll &poll) {
             ++k;
         }
     PowerScaling scaling = power_scaling(halves, poll);
+    const std::vector<std::int32_t> lowest = equal_lines(graph, poll).of_row; // which are to stay equal
     scaling.total = 0;
     for (std::size_t i = 0; i < scaling.row.size(); ++i) {
         const std::int64_t both = scaling.row[i] + scaling.col[i];
-        scaling.row[i] = scaling.col[i] = (both - (both < 0 ? 1 : 0)) / 2; // down
+        scaling.row[i] = scaling.col[i] = lowest.empty() || at(lowest[i]) == i
+                                              ? (both - (both < 0 ? 1 : 0)) / 2 // down
+                                              : scaling.row[at(lowest[i])];
         scaling.total += scaling.row[i];
     }
     return scaling;

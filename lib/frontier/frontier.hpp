@@ -5,7 +5,7 @@
 
 #include "jit/number/state_numbers.hpp"
 #include "lib/frontier/form.hpp"
-#include "lib/number/precision.hpp"
+#include "lib/number/mpfr_entries.hpp"
 #include "lib/number/residues.hpp"
 #include "lib/number/wide_entries.hpp"
 #include "lib/run/engine_result.hpp"
@@ -22,12 +22,6 @@ namespace libperm {
 
 // Whether the numbers of its states bound their own errors.
 bool is_nonnegative(const Block &block);
-
-// The entries of an exact block, to be MPFR's numbers of so many bits.
-struct MpfrEntries {
-    const ExactBlock &block;
-    int bits;
-};
 
 // The entries of a block as one kind of numbers, kept by reference.
 class FrontierInput {
@@ -98,7 +92,6 @@ int mpfr_key_words(FrontierForm form, const FrontierProgram &program); // the sa
 
 // Bytes of a state's number, and of all tables at their peak.
 std::int64_t number_bytes(const StateNumbers &numbers);
-std::int64_t mpfr_number_bytes(const Numbers &numbers); // 0: states of so many bits there are not
 double dense_peak_bytes(const FrontierProgram &program, const StateNumbers &numbers);
 double sparse_peak_bytes(double peak_states, double peak_candidates, int key_words,
                          const StateNumbers &numbers);

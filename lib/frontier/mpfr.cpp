@@ -1,14 +1,11 @@
-// All forms with MPFR's numbers: each is compiled for limbs of three numbers, as many as the bits take at
-// least.
+// All forms with MPFR's numbers.
 #include "lib/frontier/branches.hpp"
 #include "lib/frontier/dense.hpp"
-#include "lib/frontier/mpfr_numbers.hpp"
 #include "lib/frontier/sparse.hpp"
+#include "lib/number/mpfr_numbers.hpp"
 
 namespace libperm {
 namespace {
-
-constexpr int few_limbs = 4, more_limbs = 16, most_limbs = 64;
 
 template <int Words> struct MpfrKeys {
     template <class Numbers> using Frontier = SparseFrontier<Words, Numbers>;
@@ -18,9 +15,7 @@ template <template <class> class Frontier, int Limbs> EngineResult compute_in_mp
     MpfrNumbers<Limbs> numbers(*run.input.mpfr());
     Counts counts;
     const MpfrState<Limbs> last = Frontier<MpfrNumbers<Limbs>>(work_of(run), numbers).compute(counts);
-    EngineResult result = numbers.close(last);
-    result.counts = counts;
-    return result;
+    return {numbers.close(last), counts};
 }
 
 template <int Limbs> EngineResult compute_in_limbs(FrontierForm form, const FrontierRun &run) {
@@ -40,22 +35,15 @@ int mpfr_key_words(FrontierForm form, const FrontierProgram &program) {
     return form == FrontierForm::branches ? 2 : words <= 4 ? 4 : 64;
 }
 
-std::int64_t mpfr_number_bytes(const Numbers &numbers) {
-    const int limbs = mpfr_limbs(numbers);
-    return limbs <= few_limbs    ? sizeof(MpfrState<few_limbs>)
-           : limbs <= more_limbs ? sizeof(MpfrState<more_limbs>)
-           : limbs <= most_limbs ? sizeof(MpfrState<most_limbs>)
-                                 : 0;
-}
-
 EngineResult run_mpfr_frontier(FrontierForm form, const FrontierRun &run) {
     const MpfrEntries &entries = *run.input.mpfr();
+    EngineResult result;
     const int limbs = mpfr_limbs({Precision::mpfr, is_complex(entries.block), entries.bits});
-    if (limbs <= few_limbs) return compute_in_limbs<few_limbs>(form, run);
-    if (limbs <= more_limbs) return compute_in_limbs<more_limbs>(form, run);
-    if (limbs <= most_limbs) return compute_in_limbs<most_limbs>(form, run);
-    throw Error(PERM_UNSUPPORTED, "engine frontier has numbers of MPFR of up to 4096 bits, complex ones of "
-                                  "up to 2048; engine ryser has longer ones");
+    if (!with_mpfr_limbs(limbs, [&](auto of) { result = compute_in_limbs<of.value>(form, run); }))
+        throw Error(PERM_UNSUPPORTED,
+                    "engine frontier has numbers of MPFR of up to 4096 bits, complex ones of "
+                    "up to 2048; engine ryser has longer ones");
+    return result;
 }
 
 } // namespace libperm

@@ -137,16 +137,6 @@ EngineResult compute_wide(const FrontierRun &run) {
     }
 }
 
-// K matrices, behind those that are there.
-template <template <class> class Frontier, int K>
-void compute_few(const FrontierWork &work, const Residues &residues, ResidueVector &all, Counts &counts) {
-    using Trait = ResidueNumbers<K>;
-    Trait numbers(residues, all.size());
-    const auto few = numbers.close(Frontier<Trait>(work, numbers).compute(counts));
-    const std::size_t left = std::min(residues.primes.size() - all.size(), few.size());
-    all.insert(all.end(), few.begin(), few.begin() + left);
-}
-
 template <template <class> class Frontier> EngineResult compute_residues(const FrontierRun &run) {
     const Residues &residues = *run.input.residues();
     const std::size_t matrices = residues.primes.size();
@@ -154,17 +144,10 @@ template <template <class> class Frontier> EngineResult compute_residues(const F
     const std::size_t passes = (matrices + at_once - 1) / at_once;
     RunControl part(run.control, 1 / static_cast<double>(passes));
     const FrontierWork work{run.program, part, run.memory, run.threads, run.device};
-    ResidueVector all;
     Counts counts;
-    while (all.size() < matrices) {
-        const std::size_t left = std::min(at_once, matrices - all.size());
-        if (left == 1)
-            compute_few<Frontier, 1>(work, residues, all, counts);
-        else if (left == 2)
-            compute_few<Frontier, 2>(work, residues, all, counts);
-        else
-            compute_few<Frontier, 4>(work, residues, all, counts);
-    }
+    ResidueVector all = in_passes(residues, at_once, [&]<class Trait>(Trait &numbers) {
+        return Frontier<Trait>(work, numbers).compute(counts);
+    });
     return {std::move(all), counts};
 }
 

@@ -31,7 +31,8 @@ enum class Engine {
     low_rank = 14,
     ferrers = 15,
     separable = 16,
-    bjorklund = 17
+    bjorklund = 17,
+    hermite = 18
 };
 
 // What can be asked of a solver.
@@ -118,6 +119,7 @@ inline constexpr std::array engine_facts{
     EngineFacts{.id = Engine::low_rank, .name = "low_rank", .goals = {Goal::block}, .on_cpu = true},
     EngineFacts{.id = Engine::ferrers, .name = "ferrers", .goals = {Goal::block}, .on_cpu = true},
     EngineFacts{.id = Engine::separable, .name = "separable", .goals = {Goal::block}, .on_cpu = true},
+    EngineFacts{.id = Engine::hermite, .name = "hermite", .goals = {Goal::hafnian}, .on_cpu = true},
     EngineFacts{.id = Engine::frontier,
                 .name = "frontier",
                 .goals = {Goal::block, Goal::hafnian, Goal::terms},

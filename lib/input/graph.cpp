@@ -75,7 +75,8 @@ InputPattern as_graph(InputPattern given, const LineCounts &count, bool has_loop
     const std::vector<std::int64_t> first = first_copies(count, a.rows);
     InputPattern graph;
     graph.value_type = given.value_type;
-    graph.multiplied = count.sum() != a.rows;
+    for (std::int32_t i = 0; i < a.rows; ++i) graph.multiplied = graph.multiplied || count[i] != 1;
+    graph.repeats = graph.multiplied;
     graph.pattern.one_sided = true;
     graph.pattern.rows = graph.pattern.cols = static_cast<std::int32_t>(count.sum());
     PolledSteps steps(poll);

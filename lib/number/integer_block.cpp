@@ -3,6 +3,7 @@
 #include "lib/number/fixed_point_block.hpp"
 #include "lib/number/wide_value.hpp"
 #include "preprocess/branch_lines.hpp"
+#include "preprocess/equal_lines.hpp"
 #include "preprocess/matching.hpp"
 #include "preprocess/permanent_bound.hpp"
 
@@ -81,7 +82,7 @@ IntegerBlock integer_rows(const ExactBlock &block, const Poll &poll) {
 namespace {
 
 // Of a graph: each line is multiplied by what makes its entries whole that the lines before it have left
-// fractions, a loop once; the hafnian is by all of these.
+// fractions, a loop once; the hafnian is by all of these. Equal lines are multiplied alike, and stay equal.
 IntegerBlock integer_lines_of_graph(const ExactBlock &graph, const Poll &poll) {
     const bool real =
         std::all_of(graph.values.begin(), graph.values.end(), [](const Gaussian &x) { return is_real(x); });
@@ -89,7 +90,13 @@ IntegerBlock integer_lines_of_graph(const ExactBlock &graph, const Poll &poll) {
     std::vector<Gaussian> values = graph.values;
     IntegerBlock out{graph.pattern, {}, {}, 1};
     PolledSteps steps(poll);
+    const std::vector<std::int32_t> lowest = equal_lines(graph, poll).of_row;
+    std::vector<std::vector<std::int32_t>> equal(static_cast<std::size_t>(lines.count()));
+    for (std::int32_t line = 0; line < lines.count(); ++line)
+        equal[static_cast<std::size_t>(lowest.empty() ? line : lowest[static_cast<std::size_t>(line)])]
+            .push_back(line);
     for (std::int32_t line = 0; line < lines.count(); ++line) {
+        if (equal[static_cast<std::size_t>(line)].empty()) continue;
         mpz_class multiple = 1;
         for (const std::int32_t e : lines.on(line))
             for (const mpq_class *x :
@@ -98,11 +105,14 @@ IntegerBlock integer_lines_of_graph(const ExactBlock &graph, const Poll &poll) {
                 if (x->get_den() != 1) multiple = lcm(multiple, x->get_den());
             }
         if (multiple == 1) continue;
-        for (const std::int32_t e : lines.on(line)) {
-            Gaussian &x = values[static_cast<std::size_t>(e)];
-            x = {x.re * multiple, x.im * multiple};
+        for (const std::int32_t copy : equal[static_cast<std::size_t>(line)]) {
+            steps.take(of_number(multiple) * lines.degree(copy));
+            for (const std::int32_t e : lines.on(copy)) {
+                Gaussian &x = values[static_cast<std::size_t>(e)];
+                x = {x.re * multiple, x.im * multiple};
+            }
+            out.factor /= multiple;
         }
-        out.factor /= multiple;
     }
     for (const Gaussian &x : values) {
         out.re.push_back(x.re.get_num());

@@ -106,4 +106,27 @@ template <int K> class ResidueNumbers {
     std::vector<Factor> factors_;
 };
 
+// What run(numbers) comes to modulo each prime, of so many matrices at a time; numbers: ResidueNumbers<1>,
+// <2> or <4>.
+template <class Run>
+std::vector<std::uint64_t> in_passes(const Residues &residues, std::size_t at_once, const Run &run) {
+    std::vector<std::uint64_t> all;
+    const std::size_t matrices = residues.primes.size();
+    const auto pass = [&](auto numbers) {
+        const auto few = numbers.close(run(numbers));
+        const std::size_t left = std::min(matrices - all.size(), few.size());
+        all.insert(all.end(), few.begin(), few.begin() + static_cast<std::ptrdiff_t>(left));
+    };
+    while (all.size() < matrices) {
+        const std::size_t left = std::min(at_once, matrices - all.size());
+        if (left == 1)
+            pass(ResidueNumbers<1>(residues, all.size()));
+        else if (left == 2)
+            pass(ResidueNumbers<2>(residues, all.size()));
+        else
+            pass(ResidueNumbers<residues_at_once>(residues, all.size()));
+    }
+    return all;
+}
+
 } // namespace libperm

@@ -10,6 +10,8 @@
 #include "lib/frontier/engine.hpp"
 #include "lib/frontier/plan.hpp"
 #include "lib/frontier/shown.hpp"
+#include "lib/hermite/hermite.hpp"
+#include "lib/hermite/plan.hpp"
 #include "lib/low_rank/low_rank.hpp"
 #include "lib/low_rank/plan.hpp"
 #include "lib/number/residue_numbers.hpp"
@@ -34,6 +36,8 @@ template <SubsetEngine kernel> void propose_by_kernel(Proposals &task, Engine se
 }
 
 double pieces_of_frontier(const Candidate &c) { return static_cast<double>(pieces_of(c)); }
+
+double one_piece(const Candidate &) { return 1; }
 
 double pieces_of_matrices(const Candidate &c) {
     return c.plan ? std::max(1.0, c.cost.operations / std::max(1.0, c.plan->matrix_products())) : 1;
@@ -76,6 +80,9 @@ Restored restored_as_bjorklund(std::string_view bytes, int, const PlanSource &of
 }
 Restored restored_as_ferrers(std::string_view bytes, int, const PlanSource &of) {
     return restored_ferrers(bytes, of);
+}
+Restored restored_as_hermite(std::string_view bytes, int, const PlanSource &of) {
+    return restored_hermite(bytes, of);
 }
 
 template <SubsetEngine kernel> constexpr EngineInfo kernel_row(Engine id) {
@@ -159,6 +166,14 @@ constexpr std::array table{
                .saved = saved_bjorklund,
                .restored = restored_as_bjorklund,
                .check = check_bjorklund},
+    EngineInfo{.id = Engine::hermite,
+               .propose = propose_hermite,
+               .run = run_hermite,
+               .pieces = one_piece,
+               .prime_bits = residue_bits,
+               .saved = saved_hermite,
+               .restored = restored_as_hermite,
+               .check = check_hermite},
     EngineInfo{.id = Engine::frontier,
                .propose = propose_frontier,
                .propose_at_last = propose_slices,

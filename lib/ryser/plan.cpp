@@ -21,16 +21,6 @@ double updates_per_subset(const Pattern &at_, const std::vector<std::int32_t> &c
     return updates;
 }
 
-// `lowest`: of the lines equal to each; none if all are different.
-std::vector<EqualLines> kinds_of(const std::vector<std::int32_t> &lowest, std::int32_t n) {
-    std::vector<std::int32_t> count(at(n), lowest.empty() ? 1 : 0);
-    for (const std::int32_t line : lowest) ++count[at(line)];
-    std::vector<EqualLines> kinds;
-    for (std::int32_t line = 0; line < n; ++line)
-        if (count[at(line)] > 0) kinds.push_back({line, count[at(line)]});
-    return kinds;
-}
-
 bool some_repeat(const std::vector<std::int32_t> &lowest) {
     for (std::size_t i = 0; i < lowest.size(); ++i)
         if (at(lowest[i]) != i) return true;

@@ -13,11 +13,6 @@ namespace libperm {
 
 class Proposals;
 
-// Equal lines: the lowest of them, and how many there are.
-struct EqualLines {
-    std::int32_t line = 0, count = 1;
-};
-
 class RyserPlan final : public EnginePlan {
   public:
     bool transposed = false;

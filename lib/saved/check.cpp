@@ -4,6 +4,7 @@
 #include "lib/base/fields.hpp"
 #include "lib/number/residues.hpp"
 #include "lib/plan/engines.hpp"
+#include "preprocess/equal_lines.hpp"
 #include "preprocess/index.hpp"
 #include "preprocess/matching.hpp"
 
@@ -178,9 +179,12 @@ void check_structure(const Structure &x, const Pattern &a) {
 void check_lines(const BlockLines &lines) {
     check_square(lines.pattern);
     require(lines.pattern.rows > 0 && has_perfect_matching(lines.pattern), "a block that is 0");
-    require(!lines.pattern.one_sided ||
-                (lines.kinds.of_row.empty() && lines.kinds.of_col.empty() && lines.structure == Structure()),
-            "a block of a graph");
+    if (lines.pattern.one_sided) {
+        require(are_kinds_of_lines(lines.pattern, lines.kinds.of_row) && lines.kinds.of_col.empty() &&
+                    lines.structure == Structure(),
+                "a block of a graph");
+        return;
+    }
     check_kinds(lines.kinds.of_row, lines.pattern);
     check_kinds(lines.kinds.of_col, transpose(lines.pattern).pattern);
     check_structure(lines.structure, lines.pattern);

@@ -67,12 +67,13 @@ std::optional<double> glynn_terms(const Plan &plan) {
     const Options &o = plan.options;
     const InputPattern &input = plan.input;
     const bool is_integer = input.value_type == PERM_VALUE_I64 || input.value_type == PERM_VALUE_PATTERN;
-    const bool is_usual =
-        !o.names_engine() && o.modulus == 0 && o.device != Device::gpu && o.reckoned_gpus == 0 &&
-        (o.precision == Precision::automatic || o.precision == Precision::double_ ||
-         (o.precision == Precision::exact && is_integer)) &&
-        o.memory_limit >= ample_bytes && o.refuse_seconds >= ample_seconds && o.passes == Passes() &&
-        !o.decompose_as_published && !o.equal_chunks && o.checkpoint.empty();
+    const bool is_usual = o.function == MatrixFunction::permanent && !o.names_engine() && o.modulus == 0 &&
+                          o.device != Device::gpu && o.reckoned_gpus == 0 &&
+                          (o.precision == Precision::automatic || o.precision == Precision::double_ ||
+                           (o.precision == Precision::exact && is_integer)) &&
+                          o.memory_limit >= ample_bytes && o.refuse_seconds >= ample_seconds &&
+                          o.passes == Passes() && !o.decompose_as_published && !o.equal_chunks &&
+                          o.checkpoint.empty();
     if (!is_usual) return {};
     if (input.repeats) {
         const bool is_for_doubles = o.precision != Precision::exact && (input.value_type == PERM_VALUE_F64 ||

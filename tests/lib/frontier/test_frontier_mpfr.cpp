@@ -1,9 +1,9 @@
 // The frontier with MPFR's numbers, in every form, against exact rationals.
 #include "lib/base/error.hpp"
 #include "lib/base/threads.hpp"
-#include "lib/frontier/mpfr_numbers.hpp"
 #include "lib/frontier/slices.hpp"
 #include "lib/input/matrix.hpp"
+#include "lib/number/mpfr_numbers.hpp"
 #include "lib/run/outcome.hpp"
 #include "tests/support/branch_cases.hpp"
 #include "tests/support/run.hpp"

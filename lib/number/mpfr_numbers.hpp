@@ -1,39 +1,21 @@
-// The frontier with MPFR's numbers, of any exponents.
+// States in MPFR's numbers, of any exponents.
 #pragma once
 
-#include "lib/frontier/frontier.hpp"
+#include "lib/number/ball.hpp"
+#include "lib/number/mpfr_entries.hpp"
 #include "lib/number/mpfr_number.hpp"
-#include "lib/number/radius.hpp"
+#include "lib/number/mpfr_state.hpp"
 #include "lib/number/state_number.hpp"
+#include "preprocess/frontier_program.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 namespace libperm {
-
-// Real, or complex in two halves of the limbs: plain values, so that lists move and count them as any others.
-// A state is a sum of terms, the absolute values of which (|re| + |im|) add up to at most `size`; it is
-// within
-// ((1 + u)^roundings - 1) size of what it would be had nothing rounded, u = 2^-bits.
-template <int Limbs> struct MpfrState {
-    Radius size;
-    std::int64_t roundings = 0;
-    std::array<std::int64_t, 2> exp2{};
-    std::array<std::int16_t, 2> sign{};
-    std::array<mp_limb_t, Limbs> limbs{};
-};
-
-inline int mpfr_limbs(const Numbers &numbers) {
-    return (numbers.complex ? 2 : 1) * ((numbers.bits + GMP_NUMB_BITS - 1) / GMP_NUMB_BITS);
-}
-
-inline bool is_complex(const ExactBlock &block) {
-    return !std::all_of(block.values.begin(), block.values.end(),
-                        [](const Gaussian &x) { return is_real(x); });
-}
 
 template <int Limbs> class MpfrNumbers {
   public:
@@ -108,14 +90,14 @@ template <int Limbs> class MpfrNumbers {
     static Number scaled(const Number &x, int) { return x; } // by 2^0
     static Factor factor_of(const Number &x, int) { return x; }
 
-    EngineResult close(const Number &last) const {
+    WideBall close(const Number &last) const {
         WideBall ball;
         with([&] {
             ball.value.re = exactly(last, 0);
             if (parts_ == 2) ball.value.im = exactly(last, 1);
         });
         ball.error = error_of(last);
-        return {std::move(ball), {}};
+        return ball;
     }
 
   private:

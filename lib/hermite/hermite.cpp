@@ -1,0 +1,160 @@
+#include "lib/hermite/hermite.hpp"
+
+#include "lib/base/error.hpp"
+#include "lib/base/log.hpp"
+#include "lib/hermite/numbers.hpp"
+#include "lib/hermite/table.hpp"
+#include "lib/input/options.hpp"
+#include "lib/number/mpfr_numbers.hpp"
+#include "lib/number/residue_numbers.hpp"
+#include "lib/run/outcome_bytes.hpp"
+#include "lib/run/pieces.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace libperm {
+namespace {
+
+// What needs no books: all numbers are good for all there is.
+template <class Numbers> class Unbounded : public Numbers {
+  public:
+    explicit Unbounded(const Numbers &numbers) : Numbers(numbers) {}
+    static bool holds(const Extent &) { return true; }
+};
+
+// Residues of the entries in use alone, where others are not given.
+template <class Numbers> class ResiduesRead : public Unbounded<Numbers> {
+  public:
+    ResiduesRead(const Numbers &numbers, const std::vector<std::int64_t> &entries)
+        : Unbounded<Numbers>(numbers), entries_(entries) {}
+
+    const auto &begin_step(FrontierStep step) {
+        for (FrontierTerm &t : step.terms)
+            if (!entries_.empty())
+                t.entry = std::lower_bound(entries_.begin(), entries_.end(), t.entry) - entries_.begin();
+        return Numbers::begin_step(step);
+    }
+
+  private:
+    const std::vector<std::int64_t> &entries_;
+};
+
+struct HermiteWork {
+    const HermitePlan &plan;
+    RunControl &control;
+
+    template <class Trait> std::optional<typename Trait::Number> last(Trait &numbers, Counts &counts) const {
+        return HermiteTable<Trait>(plan, numbers, control).compute(counts);
+    }
+    template <class N, template <class> class Operations>
+    std::optional<EngineResult> in_doubles(const HermiteEntries &entries) const {
+        HermiteNumbers<N, Operations> numbers(plan, entries);
+        Counts counts;
+        const auto number = last(numbers, counts);
+        if (!number) return {};
+        EngineResult result = numbers.close(*number);
+        result.counts = counts;
+        return result;
+    }
+    template <class N> EngineResult bounded(const HermiteEntries &entries) const {
+        if (auto result = in_doubles<N, PlainOperations>(entries)) return *std::move(result);
+        log_decision(
+            "engine hermite: numbers leave the range of doubles, so again with exponents of their own");
+        return *in_doubles<N, WithExponents>(entries);
+    }
+};
+
+bool is_nonnegative(const HermitePlan &plan, const Block &block) {
+    const auto is = [&](std::int64_t k) {
+        return k < 0 || block.values[static_cast<std::size_t>(k)].value ==
+                            block.values[static_cast<std::size_t>(k)].magnitude;
+    };
+    return std::ranges::all_of(plan.loops, is) && std::ranges::all_of(plan.edges, is);
+}
+
+EngineResult in_doubles(const HermiteWork &work, const Block &block) {
+    using R = number::Real<double>;
+    return is_nonnegative(work.plan, block) ? work.bounded<NonNegative<R>>({block})
+                                            : work.bounded<Signed<R>>({block});
+}
+
+EngineResult in_wide(const HermiteWork &work, const WideEntries &wide) {
+    using number::Complex, number::DD, number::Real;
+    const HermiteEntries entries{wide.magnitudes, &wide};
+    switch (wide.arithmetic) {
+    case Arithmetic::complex:
+        return work.bounded<Signed<Complex<Real<double>>>>(entries);
+    case Arithmetic::dd:
+        return wide.nonnegative ? work.bounded<NonNegative<DD<double>>>(entries)
+                                : work.bounded<Signed<DD<double>>>(entries);
+    case Arithmetic::complex_dd:
+        return work.bounded<Signed<Complex<DD<double>>>>(entries);
+    default:
+        throw Error(PERM_INTERNAL, "engine hermite: exact entries in an arithmetic that needs none");
+    }
+}
+
+EngineResult in_residues(const HermiteWork &work, const Residues &residues) {
+    const std::size_t passes = (residues.primes.size() + residues_at_once - 1) / residues_at_once;
+    RunControl part(work.control, 1 / static_cast<double>(passes));
+    const HermiteWork pass{work.plan, part};
+    Counts counts;
+    ResidueVector all = in_passes(residues, residues_at_once, [&]<class Trait>(const Trait &of_primes) {
+        ResiduesRead<Trait> numbers(of_primes, residues.entries);
+        return *pass.last(numbers, counts);
+    });
+    return {std::move(all), counts};
+}
+
+EngineResult in_mpfr(const HermiteWork &work, const MpfrEntries &entries) {
+    EngineResult result;
+    const int limbs = mpfr_limbs({Precision::mpfr, is_complex(entries.block), entries.bits});
+    const bool is_there = with_mpfr_limbs(limbs, [&](auto of) {
+        using Trait = Unbounded<MpfrNumbers<of.value>>;
+        Trait numbers{MpfrNumbers<of.value>(entries)};
+        Counts counts;
+        result = {numbers.close(*work.last(numbers, counts)), counts};
+    });
+    if (!is_there)
+        throw Error(PERM_UNSUPPORTED,
+                    "engine hermite has numbers of MPFR of up to 4096 bits, complex ones of up "
+                    "to 2048; precision exact knows no limit");
+    return result;
+}
+
+EngineResult compute_hermite(const HermitePlan &plan, const EngineInput &input, RunControl &control,
+                             bool scaled) {
+    const HermiteWork work{plan, control};
+    if (const Residues *residues = input.residues()) return in_residues(work, *residues);
+    if (const Block *block = input.block()) return in_doubles(work, *block);
+    if (input.mpfr_bits() > 0) return in_mpfr(work, {*input.exact(), input.mpfr_bits()});
+    return in_wide(work, wide_entries(*input.exact(), input.arithmetic(), scaled, [&] { control.poll(); }));
+}
+
+EngineResult hermite_zero(const EngineInput &input) {
+    if (const Residues *residues = input.residues()) return {ResidueVector(residues->primes.size(), 0), {}};
+    if (input.block()) return {Ball{}, {}};
+    return {WideBall{}, {}};
+}
+
+} // namespace
+
+EngineResult run_hermite(const HermitePlan &plan, const EngineInput &input, RunControl &control,
+                         bool scaled) {
+    const auto compute = [&](std::span<const std::uint64_t> todo, const auto &done) {
+        for (const std::uint64_t k : todo) {
+            control.begin_piece();
+            done(k, compute_hermite(plan, input, control, scaled));
+        }
+    };
+    const double work = hermite_operations(plan);
+    return std::move(parts_of_pieces(control, 1, work, hermite_zero(input), compute).front());
+}
+
+EngineResult run_hermite(const EngineRun &run, const EngineInput &input) {
+    return run_hermite(*plan_as<HermitePlan>(run.choice), input, run.control, run.options.passes.scaling);
+}
+
+} // namespace libperm
