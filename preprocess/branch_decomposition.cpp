@@ -1,61 +1,16 @@
 #include "preprocess/branch_decomposition.hpp"
 
 #include "preprocess/block.hpp"
-#include "preprocess/branch_lines.hpp"
 #include "preprocess/index.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace libperm {
-namespace {
-
-// Whether it was marked before.
-bool mark(std::vector<bool> &marks, std::size_t place) {
-    const bool before = marks[place];
-    marks[place] = true;
-    return before;
-}
-
-} // namespace
-
 BranchSides sides_of(const Pattern &a) {
     if (!a.one_sided) return BranchSides::two;
     for (std::int32_t i = 0; i < a.rows; ++i)
         if (!a.row(i).empty() && a.row(i).front() == i) return BranchSides::one_with_loops;
     return BranchSides::one;
-}
-
-bool is_decomposition(const Pattern &a, const BranchDecomposition &tree) {
-    if (tree.leaves.empty() || tree.joins.size() + 1 != tree.leaves.size()) return false;
-    if (a.nnz() > std::numeric_limits<std::int32_t>::max()) return false;
-    const BranchLines lines(a);
-    std::vector<bool> held(static_cast<std::size_t>(a.nnz()), false);
-    const auto hold = [&](std::int64_t entry) { return !mark(held, static_cast<std::size_t>(entry)); };
-    std::int64_t entries = 0;
-    for (const BranchLeaf &leaf : tree.leaves) {
-        if (leaf.kind == BranchLeaf::Kind::entry) {
-            if (leaf.entry < 0 || leaf.entry >= a.nnz() || !hold(leaf.entry)) return false;
-            ++entries;
-            continue;
-        }
-        const bool is_row = leaf.kind == BranchLeaf::Kind::row;
-        if (leaf.index < 0 || leaf.index >= (is_row ? lines.rows() : lines.columns())) return false;
-        if (lines.has_loop(lines.line_of(leaf))) return false;
-        for (const std::int32_t entry : lines.on(lines.line_of(leaf))) {
-            if (!hold(entry)) return false;
-            ++entries;
-        }
-    }
-    if (entries != a.nnz()) return false;
-    std::vector<bool> joined(static_cast<std::size_t>(tree.nodes()), false);
-    auto node = static_cast<std::int32_t>(tree.leaves.size());
-    for (const std::array<std::int32_t, 2> &join : tree.joins) {
-        for (const std::int32_t child : join)
-            if (child < 0 || child >= node || mark(joined, at(child))) return false;
-        ++node;
-    }
-    return true;
 }
 
 std::int64_t bytes_of(const BranchSource &source) {

@@ -42,9 +42,6 @@ inline std::int64_t bytes_of(const BranchDecomposition &tree) {
                                      tree.joins.size() * sizeof tree.joins[0]);
 }
 
-// Whether each entry of the pattern is in one leaf, and each node but the last in one join.
-bool is_decomposition(const Pattern &a, const BranchDecomposition &tree);
-
 // What a program with branches is made from: a tree, and which entries of the pattern count.
 struct BranchSource {
     Pattern pattern;

@@ -50,4 +50,7 @@ class BranchLines {
     std::vector<std::int32_t> first_, entries_;
 };
 
+// Whether each entry of the pattern is in one leaf, and each node but the last in one join.
+bool is_decomposition(const Pattern &a, const BranchDecomposition &tree);
+
 } // namespace libperm

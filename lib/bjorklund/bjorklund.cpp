@@ -2,6 +2,7 @@
 
 #include "lib/base/error.hpp"
 #include "lib/bjorklund/sums.hpp"
+#include "lib/bjorklund/whole.hpp"
 #include "lib/number/montgomery.hpp"
 #include "preprocess/index.hpp"
 
@@ -68,7 +69,7 @@ EngineResult run_bjorklund(const BjorklundPlan &plan, const EngineInput &input, 
         result.value = of_residues(plan, *residues, control);
         matrices = static_cast<double>(residues->primes.size());
     } else if (const Block *block = input.block()) {
-        result.value = of_block(plan, *block, control);
+        result.value = to_the_only_multiple(of_block(plan, *block, control), *block);
     } else if (input.mpfr_bits() > 0) {
         result.value = plan.has_matching ? hafnian_in_mpfr(plan, *input.exact(), input.mpfr_bits(), control)
                                          : WideBall{};

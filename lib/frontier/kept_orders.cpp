@@ -2,6 +2,7 @@
 
 #include "lib/base/fields.hpp"
 #include "lib/run/kept_orders.hpp"
+#include "preprocess/branch_lines.hpp"
 
 namespace libperm {
 namespace {

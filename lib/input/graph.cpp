@@ -2,7 +2,6 @@
 
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
-#include "lib/input/matrix.hpp"
 #include "preprocess/index.hpp"
 
 #include <algorithm>

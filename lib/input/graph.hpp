@@ -2,20 +2,10 @@
 #pragma once
 
 #include "lib/input/input_pattern.hpp"
+#include "lib/input/values.hpp"
 #include "lib/input/written_out.hpp"
 
 namespace libperm {
-
-struct Values;
-
-// What is computed of a matrix: the sum over matchings of its rows to its columns; of its lines to each
-// other; of these where a line may also stay single, at the price of its loop.
-enum class MatrixFunction { permanent, hafnian, loop_hafnian };
-inline const char *function_name(MatrixFunction function) {
-    return function == MatrixFunction::permanent ? "permanent"
-           : function == MatrixFunction::hafnian ? "hafnian"
-                                                 : "loop_hafnian";
-}
 
 // `pattern` is one-sided: the entries above the diagonal, and the loops. `count`: copies of a line are
 // matched to each other by its entry on the diagonal, which is a loop, too, of a loop hafnian, where the

@@ -3,6 +3,7 @@
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/struct_size.hpp"
+#include "lib/input/graph.hpp"
 #include "lib/input/written_out.hpp"
 #include "lib/number/decimal.hpp"
 #include "preprocess/index.hpp"

@@ -1,7 +1,9 @@
 // From the caller's perm_csr to a checked pattern and values of the library's own.
 #pragma once
 
-#include "lib/input/graph.hpp"
+#include "lib/input/input_pattern.hpp"
+#include "lib/input/matrix_function.hpp"
+#include "lib/input/values.hpp"
 #include "preprocess/gaussian.hpp"
 #include "preprocess/memory_account.hpp"
 
@@ -18,14 +20,6 @@ inline std::int64_t values_given(const InputPattern &input) { return value_count
 
 // In a batch matrix k's values begin k * stride after the first's. Throws Error (PERM_BAD_ARGUMENT).
 void check_stride(const InputPattern &input, std::int64_t stride, std::int64_t count);
-
-// The entries, in the pattern's order.
-struct Values {
-    std::vector<double> real;   // if they all fit
-    std::vector<Gaussian> wide; // else
-
-    bool empty() const { return real.empty() && wide.empty(); }
-};
 
 // What tells two matrices apart, in words; null where the same values stand for the same entries of both.
 const char *difference(const InputPattern &x, const InputPattern &y);

@@ -3,8 +3,8 @@
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/json.hpp"
-#include "lib/input/graph.hpp"
 #include "lib/input/machine.hpp"
+#include "lib/input/matrix_function.hpp"
 #include "lib/input/option_facts.hpp"
 
 #include <cmath>

@@ -4,7 +4,7 @@
 #include "jit/compile/cache_settings.hpp"
 #include "lib/input/call_watch.hpp"
 #include "lib/input/engine.hpp"
-#include "lib/input/graph.hpp"
+#include "lib/input/matrix_function.hpp"
 #include "lib/number/precision.hpp"
 #include "preprocess/passes.hpp"
 

@@ -1,7 +1,7 @@
 // How much of a permanent the rounding of its entries can have changed, before it was computed.
 #pragma once
 
-#include "lib/input/graph.hpp"
+#include "lib/input/matrix_function.hpp"
 
 #include <perm.h>
 

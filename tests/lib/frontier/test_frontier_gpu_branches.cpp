@@ -8,6 +8,7 @@
 #include "lib/frontier/on_device.hpp"
 #include "lib/input/matrix.hpp"
 #include "lib/run/gpu_device.hpp"
+#include "preprocess/branch_lines.hpp"
 #include "preprocess/branch_search.hpp"
 #include "preprocess/scaling.hpp"
 #include "tests/support/branch_cases.hpp"

@@ -4,6 +4,7 @@
 #include "lib/input/options.hpp"
 #include "lib/run/outcome.hpp"
 #include "lib/structure/structure.hpp"
+#include "preprocess/branch_lines.hpp"
 #include "preprocess/branch_program.hpp"
 #include "tests/support/exactly.hpp"
 

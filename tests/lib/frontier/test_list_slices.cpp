@@ -7,6 +7,7 @@
 #include "lib/frontier/plan.hpp"
 #include "lib/frontier/slices.hpp"
 #include "lib/input/matrix.hpp"
+#include "preprocess/branch_lines.hpp"
 #include "preprocess/scaling.hpp"
 #include "preprocess/slice_cuts.hpp"
 #include "tests/support/blocks.hpp"
