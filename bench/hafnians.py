@@ -2,14 +2,16 @@
 
     python bench/hafnians.py [SECONDS]
 
-with the package as it stands here (PYTHONPATH=capi/python, PERM_LIBRARY), on two threads. Each line: seconds, the
-median of five turns (of one, where that takes a second), those of The Walrus, the bound and the engine. The
-Walrus' calls that are expected to take more than SECONDS, 10 if not given, are left out."""
+with the package as it stands here (PYTHONPATH=capi/python, PERM_LIBRARY), on two threads. Each line: seconds,
+the median of five turns (of one, where that takes a second), those of The Walrus, the bound and the engine.
+The Walrus' calls that are expected to take more than SECONDS, 10 if not given, are left out."""
 
+import importlib
 import statistics
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import networkx as nx
@@ -17,16 +19,16 @@ import numpy as np
 
 import libperm
 
-try:
-    import thewalrus
-except ImportError:
-    thewalrus = None
+thewalrus: Any = None
+with suppress(ImportError):
+    thewalrus = importlib.import_module("thewalrus")
 
 TURNS = 5
 
 
 def median(call: Callable[[], Any]) -> tuple[float, Any]:
-    times, answer = [], None
+    times: list[float] = []
+    answer = None
     while len(times) < TURNS and sum(times) < 1:
         start = time.perf_counter()
         answer = call()
@@ -108,7 +110,10 @@ def main() -> None:
             of_other, value = median(other)
             theirs, ratio = f"{of_other:.2e}", f"{of_other / seconds:.0f}"
             assert abs(complex(value) - complex(found.value)) <= 1e-6 * abs(complex(value)), name
-        print(f"| {name} | {seconds:.2e} | {theirs} | {ratio} | {found.rel_error_bound:.0e} | {found.engine} |", flush=True)
+        print(
+            f"| {name} | {seconds:.2e} | {theirs} | {ratio} | {found.rel_error_bound:.0e} | {found.engine} |",
+            flush=True,
+        )
 
     print("| matrix | s | The Walrus, s | ratio | bound | engine |\n|---|---|---|---|---|---|")
     for of_complex in (True, False):

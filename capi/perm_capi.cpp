@@ -53,7 +53,7 @@ libperm::Values hints(const libperm::InputPattern &input, const perm_csr &a, lib
     try {
         return values_for(control, input, libperm::GivenValues(input, a).data());
     } catch (const Error &error) {
-        if (error.status() != PERM_BAD_MATRIX) throw;
+        if (error.status() != PERM_BAD_MATRIX || input.pattern.one_sided) throw;
         return {};
     }
 }
@@ -112,8 +112,13 @@ perm_status perm_compute(const perm_csr *a, const perm_opts *opts, perm_result *
 perm_status perm_hafnian(const perm_csr *a, const perm_opts *opts, perm_result *result) {
     return into(result, [&](perm_result &r) {
         libperm::Options options = libperm::read_options(opts, libperm::Call::compute);
-        if (options.function == libperm::MatrixFunction::permanent)
+        if (options.function == libperm::MatrixFunction::permanent) {
+            if (libperm::names_function(opts))
+                throw Error(PERM_BAD_OPTION,
+                            "function permanent: perm_hafnian has hafnian and loop_hafnian, and "
+                            "perm_compute permanents");
             options.function = libperm::MatrixFunction::hafnian;
+        }
         libperm::RunControl control(options);
         capi::compute_otherwise(a, options, control, r);
     });

@@ -151,8 +151,9 @@ void run_combine(Options options) {
     shape.n_cols = parts.first().n_cols;
     shape.nnz = parts.first().nnz;
     if (all.results.empty()) return write_estimate(options, all.estimate, shape, watch.seconds());
-    if (libperm::Json::read(all.explanation).find("task"))
-        return write_matchings(options, all.results, shape, watch.seconds());
+    const libperm::Json told = libperm::Json::read(all.explanation);
+    if (told.find("task")) return write_matchings(options, all.results, shape, watch.seconds());
+    if (const libperm::Json *function = told.find("function")) options.function = function->text();
     const perm_result &r = *all.results.front().raw();
     const Seconds seconds{watch.seconds(), seconds_read, r.seconds_check, all.seconds_plan, r.seconds_run};
     write_answer(options, parts.first().matrix, r, seconds, all.explanation);

@@ -153,7 +153,7 @@ void add_plan_options(CLI::App &command, Options &options) {
         .add_option(
             "--engine", options.engine,
             "auto; frontier or tree; on the CPU alone ryser, planar, background, low_rank, ferrers or "
-            "separable; on a GPU alone hybrid, purereg, dense or shared")
+            "separable, of hafnians bjorklund or hermite; on a GPU alone hybrid, purereg, dense or shared")
         ->type_name("NAME");
     command
         .add_option("--device", options.device,

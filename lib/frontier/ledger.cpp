@@ -110,7 +110,8 @@ const std::vector<Coefficient> &FrontierLedger::begin_step(const FrontierStep &s
 int FrontierLedger::apply_shift(double states) {
     const int by = -std::exchange(shift_, 0);
     extent_ = {std::ldexp(extent_.largest, by), std::ldexp(extent_.smallest, by)};
-    underflow_ = std::ldexp(underflow_, by);
+    if (underflow_ > 0) // it must not underflow itself
+        underflow_ = std::max(std::ldexp(underflow_, by), std::numeric_limits<double>::denorm_min());
     if (by < 0 && extent_.smallest < (wide_ ? 0x1p-700 : 0x1p-1021))
         underflow_ += states * (wide_ ? 0x1p-1068 : 0x1p-1073);
     exp2_ -= by;

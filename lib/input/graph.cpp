@@ -51,11 +51,23 @@ std::vector<std::int64_t> first_copies(const LineCounts &count, std::int32_t lin
 bool is_nothing(double x) { return x == 0; }
 bool is_nothing(const Gaussian &x) { return is_zero(x); }
 
+// Of the entries of all copies, and of where their values come from.
+std::int64_t bytes_of_copies(const InputPattern &given, const LineCounts &count) {
+    constexpr double of_entry = 24, most = 0x1p60; // lists grow by doubling
+    double entries = static_cast<double>(count.sum());
+    for (std::int32_t i = 0; i < given.pattern.rows; ++i)
+        for (const std::int32_t j : given.pattern.row(i))
+            if (j >= i)
+                entries += static_cast<double>(count[i]) * static_cast<double>(count[j]) / (j == i ? 2 : 1);
+    return static_cast<std::int64_t>(std::min(of_entry * entries, most));
+}
+
 double size_of(const Gaussian &x) { return std::hypot(x.re.get_d(), x.im.get_d()); }
 
 } // namespace
 
-InputPattern as_graph(InputPattern given, const LineCounts &count, bool has_loops, const Poll &poll) {
+InputPattern as_graph(InputPattern given, const LineCounts &count, bool has_loops, const Poll &poll,
+                      MemoryAccount *account) {
     const Pattern &a = given.pattern;
     require_square(a);
     if (given.col_weights)
@@ -72,6 +84,7 @@ InputPattern as_graph(InputPattern given, const LineCounts &count, bool has_loop
                               "can index",
                               count.sum()));
     const std::vector<std::int64_t> first = first_copies(count, a.rows);
+    const Charge charge(account, bytes_of_copies(given, count));
     InputPattern graph;
     graph.value_type = given.value_type;
     for (std::int32_t i = 0; i < a.rows; ++i) graph.multiplied = graph.multiplied || count[i] != 1;

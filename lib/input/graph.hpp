@@ -11,7 +11,8 @@ namespace libperm {
 // matched to each other by its entry on the diagonal, which is a loop, too, of a loop hafnian, where the
 // caller gave no weights of leaving rows unmatched: these are the loops, else. Throws Error (PERM_BAD_MATRIX)
 // for what is not symmetric.
-InputPattern as_graph(InputPattern given, const LineCounts &count, bool has_loops, const Poll &poll);
+InputPattern as_graph(InputPattern given, const LineCounts &count, bool has_loops, const Poll &poll,
+                      MemoryAccount *account = nullptr);
 
 // The values of both halves, in the order of `given`, are equal but for rounding: of numbers that are exact,
 // equal. What stands in one half alone is 0. Throws Error (PERM_BAD_MATRIX), which tells by how much they

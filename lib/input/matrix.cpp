@@ -250,7 +250,7 @@ InputPattern read_pattern(const perm_csr *given, MatrixFunction function, const 
                     "in row_multiplicity alone, or the same ones in both");
     InputPattern input = read_as_given(a, poll, account);
     return as_graph(std::move(input), LineCounts(a.row_multiplicity, a.n_rows, "row"),
-                    function == MatrixFunction::loop_hafnian, poll);
+                    function == MatrixFunction::loop_hafnian, poll, account);
 }
 
 Values spread(const Values &written, const std::vector<std::int64_t> &source, const Poll &poll) {

@@ -15,8 +15,9 @@ namespace {
 void choose(BlockPlan &plan, const PlanMachine &machine) {
     if (plan.candidates.empty()) {
         plan.candidates.emplace_back();
+        plan.candidates.front().engine = engine_for(Goal::hafnian);
         plan.candidates.front().refusal = PERM_UNSUPPORTED;
-        plan.candidates.front().why_not = "finds no way here: hafnians are computed on the CPU";
+        plan.candidates.front().why_not = "runs on the CPU for hafnians: use device auto or cpu";
     }
     std::stable_sort(plan.candidates.begin(), plan.candidates.end(),
                      [](const Candidate &x, const Candidate &y) { return weight(x) < weight(y); });
@@ -25,6 +26,9 @@ void choose(BlockPlan &plan, const PlanMachine &machine) {
     const Candidate &first = plan.candidates.front();
     if (possible == plan.candidates.end()) {
         plan.refusal = first.refusal;
+        for (const Candidate &c : plan.candidates) // what a limit forbids is not impossible
+            if (plan.refusal == PERM_UNSUPPORTED && !first.lacks_gpu && !c.lacks_gpu)
+                plan.refusal = c.refusal;
         if (first.lacks_gpu) {
             plan.refusal_text = formatted("n = {}, {} entries: this {}{}", plan.n, plan.nnz, first.why_not,
                                           machine.is_elsewhere() ? "" : "; see perm info");
@@ -78,7 +82,10 @@ Candidate refused_for_its_goal(Engine engine, const Pattern &a) {
     c.engine = engine;
     c.refusal = PERM_UNSUPPORTED;
     c.why_not =
-        a.one_sided ? "computes permanents alone, no hafnians" : "computes hafnians alone, no permanents";
+        a.one_sided
+            ? "computes permanents alone, no hafnians: use engine auto"
+            : "computes hafnians alone, no permanents, which those of graphs of two sides are: use engine "
+              "auto";
     return c;
 }
 

@@ -249,6 +249,7 @@ Json plan_json(const Plan &plan, const GradientForecast &gradient) {
     const Candidate *choice = block ? block->choice() : nullptr;
     Json j;
     if (plan.options.machine) j["machine"] = name_of(*plan.options.machine);
+    j["function"] = function_name(plan.options.function);
     j["n"] = plan.n();
     j["nnz"] = plan.input.pattern.nnz();
     j["engine"] = choice          ? Json(engine_name(choice->engine))
@@ -296,11 +297,12 @@ Json plan_json(const Plan &plan, const GradientForecast &gradient) {
         j["gpu_hours"] = plan.serial_seconds / 3600;
         j["model_error"] = model_error;
     }
-    const bool has_glynn = glynn_terms(plan).has_value();
+    const bool is_of_graph = plan.input.pattern.one_sided;
+    const bool has_glynn = !is_of_graph && glynn_terms(plan).has_value();
     j["straight_road"] = has_glynn;
     j["straight_engine"] = has_glynn ? Json(engine_name(engine_for(Goal::dense))) : Json(nullptr);
     j["executes_straight"] = executes_glynn(plan);
-    j["gradient_engine"] = engine_name(gradient.engine);
+    j["gradient_engine"] = is_of_graph ? Json(nullptr) : Json(engine_name(gradient.engine));
     j["gradient_device"] = gradient.on_gpu ? "gpu" : "cpu";
     j["groups"] = groups_json(plan);
     j["candidates"] = Json::Array();

@@ -212,6 +212,22 @@ TEST_CASE("what is no hafnian is refused with a text that says what to do") {
     other.col_unmatched = weights;
     CHECK(status_of(other, hafnian) == PERM_BAD_ARGUMENT);
 
+    perm::Result of_permanent;
+    const perm_opts permanent = of_function("permanent");
+    CHECK(perm_hafnian(&two.csr, &permanent, of_permanent.raw()) == PERM_BAD_OPTION);
+    const perm_opts on_gpu = [&] {
+        perm_opts opts = of_function("hafnian", "frontier");
+        opts.device = "gpu";
+        return opts;
+    }();
+    perm_plan *unsupported = nullptr;
+    const Given five = given(oracle::GaussianMatrix(6, std::vector<Gaussian>(6, x(1))), As::complex);
+    REQUIRE(perm_plan_create(&five.csr, &on_gpu, &unsupported) == PERM_OK);
+    std::size_t size = 0;
+    CHECK(perm_plan_explain(unsupported, PERM_FORMAT_JSON, nullptr, 0, &size) == PERM_OK);
+    CHECK(perm_plan_save(unsupported, nullptr, 0, &size) == PERM_OK);
+    perm_plan_destroy(unsupported);
+
     const perm::Plan plan(two.csr, hafnian);
     std::vector<double> gradient(8), bounds(4);
     CHECK(perm_plan_gradient(plan.raw(), two.csr.values, gradient.data(), bounds.data(), nullptr) ==

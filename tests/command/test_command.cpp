@@ -427,7 +427,7 @@ TEST_CASE("usage errors") {
     const std::string file = folder.write("small.mtx", small);
     check_usage_error(folder, {}, "subcommand");
     check_usage_error(folder, {"comput", file},
-                      "unknown subcommand 'comput', expected compute, bounds, estimate, sample, matchings, "
+                      "unknown subcommand 'comput', expected compute, hafnian, bounds, estimate, sample, matchings, "
                       "polynomial, periodic, "
                       "explain, source, "
                       "plan, shard, combine, "
@@ -453,7 +453,7 @@ TEST_CASE("usage errors") {
     check_usage_error(folder, {"compute", file, "--arch", "sm_90"},
                       "unknown option --arch, an option of perm source (see perm compute --help)");
     check_usage_error(folder, {"source", file, "--quiet"},
-                      "--quiet, an option of perm compute, perm bounds, perm estimate, perm sample, "
+                      "--quiet, an option of perm compute, perm hafnian, perm bounds, perm estimate, perm sample, "
                       "perm matchings, perm polynomial, perm periodic, perm shard and perm combine "
                       "(see perm source --help)");
     check_usage_error(folder, {"cache"}, "a subcommand (list, clear or path)");

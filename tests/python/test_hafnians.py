@@ -66,13 +66,17 @@ def test_lists_arrays_and_sparse_matrices(kind):
         loops = rng.choice([None, True, [KINDS[kind](rng) for _ in range(n)]])
         prices = [a[i][i] for i in range(n)] if loops is True else loops
         truth = over_pairs(a, prices)
-        scale = abs(complex(over_pairs([[abs(x) for x in row] for row in a], prices and [abs(x) for x in prices])))
+        scale = abs(
+            complex(over_pairs([[abs(x) for x in row] for row in a], prices and [abs(x) for x in prices]))
+        )
         inputs = [a]
         if kind in ("int", "float", "complex") and n > 0:
             inputs += [np.array(a), sparse.csr_array(np.array(a))]
         for given in inputs:
             found = libperm.hafnian(given, loops=loops)
-            assert found == truth if kind in ("int", "long", "Fraction") else is_near(found, truth, scale), SEED
+            assert found == truth if kind in ("int", "long", "Fraction") else is_near(found, truth, scale), (
+                SEED
+            )
             compared += 1
     assert compared > 0
 
@@ -83,7 +87,8 @@ def test_kinds_of_answers():
     assert type(libperm.hafnian([[0.0, 1.5], [1.5, 0.0]])) is float
     assert isinstance(libperm.hafnian(np.array([[0, 1j], [1j, 0]])), np.complex128)
     result = libperm.hafnian([[0, 2], [2, 0]], full=True)
-    assert result.exact and int(result) == 2
+    assert result.exact
+    assert int(result) == 2
     assert libperm.hafnian([[0.5, 0.25], [0.25, 0.5]], precision="exact") == Fraction(1, 4)
 
 
@@ -124,7 +129,13 @@ def test_a_plan_is_of_hafnians():
     for of in (a, a.astype(int), a.tolist()):
         with pytest.raises(libperm.UnsupportedError, match="hafnians are computed"):
             libperm.Plan(of, function="hafnian").gradient(full=True)
-        for other in (libperm.gradient, libperm.sub_permanents, libperm.matchings, libperm.bounds, libperm.estimate):
+        for other in (
+            libperm.gradient,
+            libperm.sub_permanents,
+            libperm.matchings,
+            libperm.bounds,
+            libperm.estimate,
+        ):
             with pytest.raises(libperm.UnsupportedError, match="hafnians are computed"):
                 other(of, function="hafnian")
 
@@ -156,9 +167,13 @@ def test_the_shims_are_of_the_walrus():
     assert np.isclose(thewalrus.hafnian(a, loop=True), over_pairs(a.tolist(), loops))
     assert np.isclose(thewalrus.loop_hafnian(a), over_pairs(a.tolist(), loops))
     assert np.isclose(thewalrus.hafnian_banded(a), over_pairs(a.tolist()))
-    assert np.isclose(thewalrus.hafnian_sparse(a, D={0, 2, 3, 5}), over_pairs(a[[0, 2, 3, 5]][:, [0, 2, 3, 5]].tolist()))
+    assert np.isclose(
+        thewalrus.hafnian_sparse(a, D={0, 2, 3, 5}), over_pairs(a[[0, 2, 3, 5]][:, [0, 2, 3, 5]].tolist())
+    )
     lines = [0, 0, 1, 2, 2, 2]
-    assert np.isclose(thewalrus.hafnian_repeated(a, [2, 1, 3, 0, 0, 0]), over_pairs(a[lines][:, lines].tolist()))
+    assert np.isclose(
+        thewalrus.hafnian_repeated(a, [2, 1, 3, 0, 0, 0]), over_pairs(a[lines][:, lines].tolist())
+    )
     with pytest.raises(TypeError):
         thewalrus.hafnian([[0, 1], [1, 0]])
     with pytest.raises(ValueError, match="symmetric"):
@@ -169,16 +184,73 @@ def test_outcomes_of_gaussian_states_are_certain_together():
     rng = np.random.default_rng(SEED)
     for modes in (1, 2):
         unitary = np.linalg.qr(rng.normal(size=(modes, modes)) + 1j * rng.normal(size=(modes, modes)))[0]
-        squeezing = rng.uniform(-0.25, 0.25, modes)
+        squeezing = rng.uniform(-0.4, 0.4, modes)
         state = gaussian.covariance(squeezing, unitary)
         lossy, mean = 0.6 * state + 0.4 * np.eye(2 * modes), 0.3 * rng.normal(size=2 * modes)
         pure = mixed = displaced = 0.0
-        for outcome in itertools.product(range(7), repeat=modes):
+        for outcome in itertools.product(range(12), repeat=modes):
             probability = gaussian.pure_probability(squeezing, unitary, outcome)
             assert abs(gaussian.probability(state, outcome) - probability) < 1e-13
             pure += probability
             mixed += gaussian.probability(lossy, outcome)
             displaced += gaussian.probability(lossy, outcome, mean)
-        assert abs(pure - 1) < 1e-4 and abs(mixed - 1) < 1e-4 and abs(displaced - 1) < 1e-4, SEED
+        for total in (pure, mixed, displaced):
+            assert abs(total - 1) < 1e-4, SEED
     with pytest.raises(libperm.InvalidMatrixError, match="modes"):
         gaussian.probability(np.eye(2), [1, 1])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: gaussian.probability(0.1 * np.eye(2), [1]),
+        lambda: gaussian.probability(np.eye(2), [1], hbar=-1),
+        lambda: gaussian.probability(np.eye(2) * 1j, [1]),
+        lambda: gaussian.probability(np.full((2, 2), math.nan), [1]),
+        lambda: gaussian.probability(np.eye(2), [1], mean=[math.nan, 0]),
+        lambda: gaussian.pure_probability([0.5], [[2.0]], [1]),
+        lambda: gaussian.pure_probability([math.nan], [[1.0]], [0]),
+    ],
+)
+def test_what_is_no_state_has_no_probability(call):
+    with pytest.raises(libperm.InvalidMatrixError):
+        call()
+
+
+def test_flags_of_numpy_are_flags():
+    a = np.array([[2.0, 7.0], [7.0, 3.0]])
+    assert libperm.hafnian(a, loops=np.True_) == libperm.hafnian(a, loops=True) == 13
+    assert libperm.hafnian(a, loops=np.False_) == 7
+    assert thewalrus.hafnian(a, loop=1) == 13
+    assert list(libperm.hafnians(np.array([a]), loops=np.True_)) == [13]
+    for wrong in ({"row_multiplicity": [1, 1]}, {"function": "permanent"}):
+        with pytest.raises(libperm.InvalidOptionError):
+            libperm.hafnians(np.array([a]), **wrong)
+
+
+def test_fractions_are_not_cut_to_whole_numbers():
+    half = Fraction(5, 2)
+    for precision in ("auto", "double", "exact"):
+        assert libperm.hafnians([[[Fraction(0), half], [half, Fraction(0)]]], precision=precision) == [half]
+        assert libperm.permanents([[[half, half], [half, half]]], precision=precision) == [half * half * 2]
+
+
+def test_what_underflows_is_not_exactly_nothing():
+    big, small = 1e300, 1e-300
+    edges = [
+        (0, 1, big),
+        (0, 2, big),
+        (0, 5, small),
+        (1, 2, big),
+        (3, 4, big),
+        (3, 5, big),
+        (4, 5, big),
+        (4, 7, big),
+    ]
+    edges += [(4, 8, big), (5, 8, big), (6, 7, big), (6, 8, big), (6, 10, small), (7, 8, big), (7, 10, small)]
+    edges += [(8, 9, small), (9, 10, big), (9, 11, big), (10, 11, big)]
+    a = [[0.0] * 12 for _ in range(12)]
+    for i, j, x in edges:
+        a[i][j] = a[j][i] = x
+    found = libperm.hafnian(a, full=True, engine="frontier", without="all,scaling")
+    assert not found.exact or int(found) == 3 * 10**600

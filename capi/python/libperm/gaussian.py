@@ -46,8 +46,12 @@ def pure_probability(
     a hafnian of half the order of probability()'s. Options: libperm.Options."""
     r, U = np.atleast_1d(np.asarray(squeezing)), np.atleast_2d(np.asarray(interferometer))
     if r.ndim != 1 or U.shape != (len(r), len(r)):
-        raise InvalidMatrixError(f"{r.shape} of squeezing and an interferometer of {U.shape} do not go together")
+        raise InvalidMatrixError(
+            f"{r.shape} of squeezing and an interferometer of {U.shape} do not go together"
+        )
     counts = _counts(outcome, len(r))
+    if not (np.isfinite(r).all() and np.allclose(U @ U.conj().T, np.identity(len(r)))):
+        raise InvalidMatrixError("squeezing is finite, and an interferometer unitary: one of them is not")
     phases = np.exp(1j * np.angle(r)) if np.iscomplexobj(r) else np.sign(r)
     B = U @ np.diag(phases * np.tanh(np.abs(r))) @ U.T
     amplitude = _amplitude(B, None, counts, options)
@@ -61,21 +65,22 @@ def probability(
     """That outcome[k] photons are found in mode k of the Gaussian state with this covariance matrix of
     (x_1, ..., x_n, p_1, ..., p_n), and these means of them, 0 if not given. hbar: the vacuum's covariance is
     hbar / 2 times the identity. Of mixed states, after losses, too. Options: libperm.Options."""
-    V = np.atleast_2d(np.asarray(covariance, float))
+    V = np.atleast_2d(np.asarray(covariance))
     modes = len(V) // 2
     if V.shape != (2 * modes, 2 * modes):
         raise InvalidMatrixError(f"a covariance matrix of shape {V.shape}, where an even order is expected")
-    if not np.allclose(V, V.T):
-        raise InvalidMatrixError("a covariance matrix is symmetric, and this is not")
+    _require_physical(V, modes, hbar)
     counts = _counts(outcome, modes)
-    Q = _husimi(V * 2 / hbar, modes)
+    Q = _husimi(np.asarray(V, float) * 2 / hbar, modes)
     inverse = np.linalg.inv(Q)
     A = np.roll(np.identity(2 * modes) - inverse.conj(), modes, axis=0)
     vacuum, loops = 1 / math.sqrt(np.linalg.det(Q).real), None
     if mean is not None:
         x = np.asarray(mean, float)
-        if x.shape != (2 * modes,):
-            raise InvalidMatrixError(f"means of shape {x.shape}, where {2 * modes} are expected")
+        if x.shape != (2 * modes,) or not np.isfinite(x).all():
+            raise InvalidMatrixError(
+                f"means of shape {x.shape}, where {2 * modes} finite numbers are expected"
+            )
         half = (x[:modes] + 1j * x[modes:]) / math.sqrt(2 * hbar)
         beta = np.concatenate([half, half.conj()])
         vacuum *= math.exp(-(beta @ inverse @ beta.conj()).real / 2)
@@ -95,6 +100,21 @@ def covariance(squeezing: Any, interferometer: Any, hbar: float = 2.0) -> Any:
     active = np.block([[np.diag(c) + along, across], [across, np.diag(c) - along]])
     S = passive @ active
     return hbar / 2 * S @ S.T
+
+
+def _require_physical(V: Any, modes: int, hbar: float) -> None:
+    """V + i hbar / 2 Omega is positive (Simon, Mukunda and Dutta, Phys. Rev. A 49 (1994))."""
+    if np.iscomplexobj(V) or not np.isfinite(V).all() or not np.allclose(V, V.T):
+        raise InvalidMatrixError("a covariance matrix is real, finite and symmetric, and this is not")
+    if not (hbar > 0 and math.isfinite(hbar)):
+        raise InvalidMatrixError(f"hbar is {hbar}: a positive number is expected")
+    unit = np.identity(modes)
+    omega = np.block([[0 * unit, unit], [-unit, 0 * unit]])
+    least = np.linalg.eigvalsh(V + 0.5j * hbar * omega).min() if modes else 0
+    if least < -1e-6 * max(hbar, float(abs(V).max(initial=0))):
+        raise InvalidMatrixError(
+            f"no state has this covariance matrix: it is below the vacuum's, {hbar / 2:g} times the identity"
+        )
 
 
 def _husimi(V: Any, modes: int) -> Any:

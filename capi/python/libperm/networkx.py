@@ -1,5 +1,5 @@
-"""Matchings of NetworkX's graphs: how many perfect ones there are, of bipartite graphs also how many others, and how
-often an edge is in one.
+"""Matchings of NetworkX's graphs: how many perfect ones there are, of bipartite graphs also how many others,
+and how often an edge is in one.
 
 >>> import networkx as nx
 >>> from libperm.networkx import edge_marginals, matchings, perfect_matchings

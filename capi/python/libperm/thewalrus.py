@@ -1,4 +1,4 @@
-"""The permanents and hafnians of The Walrus, by its signatures: `from libperm.thewalrus import perm, hafnian`. It
+"""The permanents and hafnians of The Walrus, by its signatures: `from libperm.thewalrus import hafnian`. It
 need not be installed.
 
 >>> import numpy as np
@@ -80,20 +80,23 @@ def hafnian(
     method: str = "glynn",
     **options: Unpack[Options],
 ) -> Number:
-    """As thewalrus.hafnian: of a symmetric numpy array; with `loop` its loop hafnian. Of what rtol and atol allow the
-    halves to differ by the upper one counts. Of integers it is an int, exact. method is not needed; approx, an
-    estimate of a nonnegative matrix from num_samples samples, is not here: what is exact is computed."""
+    """As thewalrus.hafnian: of a symmetric numpy array; with `loop` its loop hafnian. Of what rtol and atol
+    allow the halves to differ by the upper one counts. Of integers it is an int, exact. method is not needed;
+    approx, an estimate of a nonnegative matrix from num_samples samples, is not here: what is exact is
+    computed."""
     symmetric = _symmetric(A, rtol, atol)
     if method not in _METHODS:
         raise ValueError(f"method is {method!r}: one of {', '.join(_METHODS)} is expected")
     if approx and (np.iscomplexobj(A) or (A < 0).any()):
         raise ValueError("Input matrix must be real and nonnegative." if loop is False else "no loops either")
-    return _hafnian(symmetric, loops=loop, **options)
+    return _hafnian(symmetric, loops=bool(loop), **options)
 
 
-def loop_hafnian(A: Any, D: Any = None, reps: Any = None, glynn: bool = True, **options: Unpack[Options]) -> Number:
-    """As thewalrus.loop_hafnian: D holds the loops, the diagonal of A where it is not given; line i is repeated reps[i]
-    times."""
+def loop_hafnian(
+    A: Any, D: Any = None, reps: Any = None, glynn: bool = True, **options: Unpack[Options]
+) -> Number:
+    """As thewalrus.loop_hafnian: D holds the loops, the diagonal of A where it is not given; line i is
+    repeated reps[i] times."""
     A = np.asarray(A)
     loops = True if D is None else np.asarray(D)
     return _hafnian(_symmetric(A, 1e-05, 1e-08), loops=loops, multiplicity=_counts(reps), **options)
@@ -109,8 +112,8 @@ def hafnian_repeated(
     glynn: bool = True,
     **options: Unpack[Options],
 ) -> Number:
-    """As thewalrus.hafnian_repeated: line i of A is repeated rpt[i] times; with `loop` mu holds the loops, the diagonal of
-    A where it is not given."""
+    """As thewalrus.hafnian_repeated: line i of A is repeated rpt[i] times; with `loop` mu holds the loops,
+    the diagonal of A where it is not given."""
     symmetric = _symmetric(np.asarray(A), rtol, atol)
     counts = _counts(rpt)
     if len(counts) != len(symmetric):
@@ -122,15 +125,15 @@ def hafnian_repeated(
 def hafnian_sparse(A: Any, D: Any = None, loop: bool = False, **options: Unpack[Options]) -> Number:
     """As thewalrus.hafnian_sparse; D: of these lines alone."""
     A = np.asarray(A)
-    lines = sorted(range(len(A)) if D is None else D)
-    return _hafnian(_symmetric(A[np.ix_(lines, lines)], 1e-05, 1e-08), loops=loop, **options)
+    lines = sorted(range(len(A)) if D is None else set(D))
+    return _hafnian(_symmetric(A[np.ix_(lines, lines)], 1e-05, 1e-08), loops=bool(loop), **options)
 
 
 def hafnian_banded(
     A: Any, loop: bool = False, rtol: float = 1e-05, atol: float = 1e-08, **options: Unpack[Options]
 ) -> Number:
     """As thewalrus.hafnian_banded; any other matrix does as well."""
-    return _hafnian(_symmetric(np.asarray(A), rtol, atol), loops=loop, **options)
+    return _hafnian(_symmetric(np.asarray(A), rtol, atol), loops=bool(loop), **options)
 
 
 def _counts(given: Any) -> Any:

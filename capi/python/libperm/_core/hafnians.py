@@ -43,8 +43,8 @@ def hafnian(
     full: bool = False,
     **options: Unpack[Options],
 ) -> Number | Result:
-    """haf(A): the sum, over all ways to put the lines of a symmetric matrix into pairs {i, j}, of the products
-    of the A[i, j]; of a graph's adjacency matrix the number of its perfect matchings.
+    """haf(A): the sum, over all ways to put the lines of a symmetric matrix into pairs {i, j}, of the
+    products of the A[i, j]; of a graph's adjacency matrix the number of its perfect matchings.
 
     loops: True: a line may also stay single, at the price of its entry on the diagonal, which else does not
     count: the loop hafnian. Numbers, one for each line or one for all: at these prices.
@@ -61,17 +61,27 @@ def hafnian(
     >>> libperm.hafnian([[0.5]], multiplicity=[4])
     0.75
     """
-    if options.get("col_multiplicity") is not None or options.get("function") is not None:
-        raise InvalidOptionError("of a hafnian: multiplicity, for rows are columns, and loops, not function")
-    options["function"] = "hafnian" if loops is None or loops is False else "loop_hafnian"
-    if multiplicity is not None:
-        options["row_multiplicity"] = multiplicity
-    weights = None if isinstance(loops, bool) else loops
+    given: Any = options
+    weights = _weights(loops, given, multiplicity)
     found = compute(A, row_unmatched=weights, **options)
     if full:
         return found
     warn_if_missed(found, 2)
     return found.value
+
+
+def _weights(loops: Any, options: dict[str, Any], multiplicity: Any) -> Any:
+    """The prices of single lines, where they are given; the rest of what is asked goes into the options."""
+    for name in ("function", "row_multiplicity", "col_multiplicity"):
+        if options.get(name) is not None:
+            raise InvalidOptionError(f"{name}: of a hafnian multiplicity and loops say it")
+    is_flag = (
+        loops is None or isinstance(loops, bool) or type(loops).__name__ in ("bool", "bool_")
+    )  # numpy's too
+    options["function"] = "hafnian" if is_flag and not loops else "loop_hafnian"
+    if multiplicity is not None:
+        options["row_multiplicity"] = multiplicity
+    return None if is_flag else loops
 
 
 def loop_hafnian(A: Any, **options: Any) -> Any:
@@ -81,17 +91,24 @@ def loop_hafnian(A: Any, **options: Any) -> Any:
     >>> libperm.loop_hafnian([[1, 1, 1], [1, 1, 1], [1, 1, 1]])
     4
     """
-    return hafnian(A, **{"loops": True, **options})
+    if options.get("loops") is None:
+        options["loops"] = True
+    elif options["loops"] is False:
+        raise InvalidOptionError("loops=False: that is hafnian()")
+    return hafnian(A, **options)
 
 
-def hafnians(batch: Any, *, loops: Any = None, full: bool = False, **options: Unpack[Options]) -> Any:
-    """Of many symmetric matrices of one shape, an array (count, n, n) or a list, planned once: as permanents()
-    returns them. loops: as in hafnian(); weights are the same for all matrices, or a row for each.
+def hafnians(
+    batch: Any, *, loops: Any = None, multiplicity: Any = None, full: bool = False, **options: Unpack[Options]
+) -> Any:
+    """Of many symmetric matrices of one shape, an array (count, n, n) or a list, planned once: as
+    permanents() returns them. loops, multiplicity: as in hafnian(), the same for all matrices, or a row for
+    each.
 
     >>> import libperm
     >>> libperm.hafnians([[[0, 2], [2, 0]], [[1, 5], [5, 1]]])
     [2, 5]
     """
-    options["function"] = "hafnian" if loops is None or loops is False else "loop_hafnian"
-    weights = None if isinstance(loops, bool) else loops
+    given: Any = options
+    weights = _weights(loops, given, multiplicity)
     return permanents(batch, full=full, row_unmatched=weights, **options)

@@ -51,7 +51,10 @@ def value_of(
     as_numpy: floats and complex numbers as numpy's."""
     if struct.exact and (wants_exact or kind.is_exact):
         written = text()  # a batch writes down what no double holds
-        value = exact_of(written) if written or kind is Kind.COMPLEX else int(struct.re)
+        if written or kind is Kind.COMPLEX:
+            value = exact_of(written)
+        else:
+            value = int(struct.re) if kind is Kind.INTEGER else Fraction(struct.re)
         if value is not None:
             return value if kind is Kind.INTEGER else Fraction(value)
     re: float = struct.re
