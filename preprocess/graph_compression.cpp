@@ -92,7 +92,7 @@ template <class Value> class GraphLines {
 
     void take_with_loop(std::int32_t line) {
         const Entries two = entries_[at(line)];
-        const Value loop = two.at(line);
+        const Value &loop = two.at(line);
         const auto edge = two.begin()->first == line ? std::next(two.begin()) : two.begin();
         ++done_.degree_2;
         take_out(line);

@@ -182,7 +182,7 @@ template <class A> class HafnianWalk {
         std::size_t all = 0, polynomial = 0;
         for (int s = 0; s <= of.pairs - 2; ++s) {
             const auto lines = static_cast<std::size_t>(of.lines() - 2 * s);
-            polynomial = static_cast<std::size_t>(s + 1) * A::parts;
+            polynomial = (static_cast<std::size_t>(s) + 1) * A::parts;
             all += (lines * (lines - 1) / 2 + 1) * 2 * (polynomial + 2);
         }
         return HafnianLanes::lanes * (all + 4 * polynomial);

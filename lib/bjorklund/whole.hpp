@@ -6,8 +6,9 @@
 
 namespace libperm {
 
-// Where the entries are whole multiples of powers of two that follow from their lines, so is the hafnian: the only
-// multiple within the error is it, exactly. The same ball where there are several, or entries that are rounded.
+// Where the entries are whole multiples of powers of two that follow from their lines, so is the hafnian: the
+// only multiple within the error is it, exactly. The same ball where there are several, or entries that are
+// rounded.
 Ball to_the_only_multiple(const Ball &haf, const Block &graph);
 
 } // namespace libperm

@@ -118,8 +118,8 @@ HermitePlan plan_hermite(const Pattern &a, const LineClasses &kinds) {
 
 std::size_t first_of_block(const std::vector<EqualLines> &kinds, std::size_t taken) {
     std::size_t first = kinds.size();
-    for (double states = 1; first > taken + 1 && states < least_block; states *= states_of(kinds[first]))
-        --first;
+    double states = 1;
+    while (first > taken + 1 && states < least_block) states *= states_of(kinds[--first]);
     return first;
 }
 

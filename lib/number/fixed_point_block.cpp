@@ -21,9 +21,7 @@ std::int64_t lowest_bit(const mpz_class &x) { // far above, if there is none
 
 } // namespace
 
-bool has_perfect_matching(const ExactBlock &block) {
-    return has_perfect_matching(nonzero_pattern(block));
-}
+bool has_perfect_matching(const ExactBlock &block) { return has_perfect_matching(nonzero_pattern(block)); }
 
 GridBlock on_grid(const ExactBlock &block, int bits) {
     GridBlock grid{bits, {}, {}, 0, 0, {}};

@@ -193,12 +193,11 @@ RefinedSegments choose_refined(const SubsetPlan &plan, const std::vector<double>
         if (const double rest = without(plan.most_refined); rest > margin * aim) {
             // A tenth of the time makes the most of what is left of the digits.
             const double few = plan.most_refined / 16;
-            log_decision(
-                formatted("the tolerance is out of reach: without the one segment in {:.0f} that matters most "
-                          "the others leave a bound of {:.1e}, where {:.1e} is asked for; one in {:.0f} is "
-                          "summed again",
-                          1 / plan.most_refined, plan.tolerance * rest / (margin * aim), plan.tolerance,
-                          1 / few));
+            log_decision(formatted(
+                "the tolerance is out of reach: without the one segment in {:.0f} that matters most "
+                "the others leave a bound of {:.1e}, where {:.1e} is asked for; one in {:.0f} is "
+                "summed again",
+                1 / plan.most_refined, plan.tolerance * rest / (margin * aim), plan.tolerance, 1 / few));
             without(few);
             return {left == 0 ? 0 : sums[left - 1].one, false, infinity};
         }

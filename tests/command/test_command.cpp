@@ -426,13 +426,14 @@ TEST_CASE("usage errors") {
     const Folder folder;
     const std::string file = folder.write("small.mtx", small);
     check_usage_error(folder, {}, "subcommand");
-    check_usage_error(folder, {"comput", file},
-                      "unknown subcommand 'comput', expected compute, hafnian, bounds, estimate, sample, matchings, "
-                      "polynomial, periodic, "
-                      "explain, source, "
-                      "plan, shard, combine, "
-                      "status, info or "
-                      "cache (see perm --help)");
+    check_usage_error(
+        folder, {"comput", file},
+        "unknown subcommand 'comput', expected compute, hafnian, bounds, estimate, sample, matchings, "
+        "polynomial, periodic, "
+        "explain, source, "
+        "plan, shard, combine, "
+        "status, info or "
+        "cache (see perm --help)");
     check_usage_error(folder, {"--colour"}, "--colour (see perm --help)");
     check_usage_error(folder, {"compute", file, "--colour"},
                       "unknown option --colour (see perm compute --help)");
@@ -452,10 +453,11 @@ TEST_CASE("usage errors") {
     check_usage_error(folder, {"compute", file, "--cache"}, "--cache");
     check_usage_error(folder, {"compute", file, "--arch", "sm_90"},
                       "unknown option --arch, an option of perm source (see perm compute --help)");
-    check_usage_error(folder, {"source", file, "--quiet"},
-                      "--quiet, an option of perm compute, perm hafnian, perm bounds, perm estimate, perm sample, "
-                      "perm matchings, perm polynomial, perm periodic, perm shard and perm combine "
-                      "(see perm source --help)");
+    check_usage_error(
+        folder, {"source", file, "--quiet"},
+        "--quiet, an option of perm compute, perm hafnian, perm bounds, perm estimate, perm sample, "
+        "perm matchings, perm polynomial, perm periodic, perm shard and perm combine "
+        "(see perm source --help)");
     check_usage_error(folder, {"cache"}, "a subcommand (list, clear or path)");
     check_usage_error(folder, {"cache", "wipe"}, "wipe");
     check_usage_error(folder, {"cache", "list", "--colour"}, "--colour (see perm cache list --help)");
