@@ -112,7 +112,7 @@ template <class Run>
 std::vector<std::uint64_t> in_passes(const Residues &residues, std::size_t at_once, const Run &run) {
     std::vector<std::uint64_t> all;
     const std::size_t matrices = residues.primes.size();
-    const auto pass = [&](const auto &numbers) {
+    const auto pass = [&](auto &&numbers) {
         const auto few = numbers.close(run(numbers));
         const std::size_t left = std::min(matrices - all.size(), few.size());
         all.insert(all.end(), few.begin(), few.begin() + static_cast<std::ptrdiff_t>(left));
