@@ -39,7 +39,7 @@ std::string machine_text() {
     return text.str();
 }
 
-// Of a symmetric banded matrix, too sparse for the road of small dense ones.
+// Of a banded matrix, too sparse for the road of small dense ones.
 struct Band {
     std::vector<std::int64_t> row_ptr{0}, col;
     std::vector<double> value;
@@ -48,9 +48,9 @@ struct Band {
     Band() {
         constexpr std::int64_t n = 12;
         for (std::int64_t i = 0; i < n; ++i) {
-            for (std::int64_t j = std::max<std::int64_t>(0, i - 2); j <= std::min(n - 1, i + 2); ++j) {
+            for (std::int64_t j = std::max<std::int64_t>(0, i - 1); j <= std::min(n - 1, i + 2); ++j) {
                 col.push_back(j);
-                value.push_back(1 + static_cast<double>((3 * (i + j)) % 7) / 8);
+                value.push_back(1 + static_cast<double>((3 * i + 5 * j) % 7) / 8);
             }
             row_ptr.push_back(std::ssize(col));
         }
@@ -349,7 +349,10 @@ TEST_CASE("every call with every option") {
             const perm_status status = call(o);
             const std::string text = status == PERM_OK ? "" : perm_last_error();
             CAPTURE(text);
-            if (const json *rule = refusing_rule(name, given)) {
+            const bool is_of_graph = given.name == "hafnian"; // which the band is none of
+            if (is_of_graph && text.starts_with("a hafnian is of a symmetric matrix")) {
+                CHECK(status == PERM_BAD_MATRIX);
+            } else if (const json *rule = refusing_rule(name, given)) {
                 ++refused;
                 CHECK(status == rule->at("status").get<int>());
                 CHECK(text.ends_with(": " + rule->at("why").get<std::string>()));
@@ -360,7 +363,7 @@ TEST_CASE("every call with every option") {
                 CHECK_FALSE(is_a_rules(text));
                 kept +=
                     std::filesystem::exists(checkpoint) || std::filesystem::exists(checkpoint + ".previous");
-                if (o.device == nullptr && o.gpus == 0 && given.option != "precision")
+                if (o.device == nullptr && o.gpus == 0 && given.option != "precision" && !is_of_graph)
                     CHECK(status == PERM_OK);
             }
         }
@@ -400,7 +403,9 @@ TEST_CASE("each word that the table has is taken, and no other") {
         for (std::string word; std::getline(listed >> std::ws, word, ',');) {
             CAPTURE(word);
             const auto other = others.find(word);
-            CHECK(status_of(other == others.end() ? word : other->second) == PERM_OK);
+            const bool is_of_graph = word.ends_with("hafnian");
+            CHECK(status_of(other == others.end() ? word : other->second) ==
+                  (is_of_graph ? PERM_BAD_MATRIX : PERM_OK));
             ++words;
         }
         CHECK(status_of("odd") == PERM_BAD_OPTION);
