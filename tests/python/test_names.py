@@ -59,7 +59,17 @@ def test_help_lists_what_is_for_use():
     contents = re.search(r"^PACKAGE CONTENTS\n((?: .*\n)+)", text, re.M)[1].split("\n")
     modules = [line.split()[0] for line in contents if line.strip()]
     assert [name for name in modules if name.startswith("_")] == ["_core"]
-    public = ["boson", "jax", "lattices", "networkx", "piquasso", "stonesoup", "thewalrus", "torch"]
+    public = [
+        "boson",
+        "gaussian",
+        "jax",
+        "lattices",
+        "networkx",
+        "piquasso",
+        "stonesoup",
+        "thewalrus",
+        "torch",
+    ]
     assert [name for name in modules if not name.startswith("_")] == public
     assert re.findall(r"\b_core\.\w+", text) == []  # nor do classes name it
     classes = [kind for kind in map(vars(libperm).get, libperm.__all__) if isinstance(kind, type)]

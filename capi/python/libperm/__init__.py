@@ -49,9 +49,9 @@ Options are keyword arguments of every function: Options lists them. What goes w
 that says what: InvalidMatrixError, MemoryRefusedError, TimeRefusedError, ... info() and version() tell of
 this build and machine.
 
-In modules of their own: libperm.lattices, and for other packages libperm.jax, libperm.torch,
-libperm.networkx, libperm.piquasso, libperm.stonesoup, libperm.thewalrus. Names that begin with _ are not
-for use.
+In modules of their own: libperm.gaussian, libperm.lattices, and for other packages libperm.jax,
+libperm.torch, libperm.networkx, libperm.piquasso, libperm.stonesoup, libperm.thewalrus. Names that begin
+with _ are not for use.
 """
 
 import sys
