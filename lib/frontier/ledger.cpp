@@ -139,7 +139,9 @@ JoinScales FrontierLedger::begin_join(const FrontierLedger &other, double states
         constexpr double over = 1 + 0x1p-40; // the sum's own roundings
         const double error = underflow_ * other_states * with.extent_.largest +
                              with.underflow_ * states * extent_.largest + underflow_ * with.underflow_;
-        underflow_ = std::max(over * error, std::numeric_limits<double>::denorm_min());
+        // What overflowed, times a list of zeros, is no number.
+        underflow_ = std::isnan(error) ? std::numeric_limits<double>::infinity()
+                                       : std::max(over * error, std::numeric_limits<double>::denorm_min());
     }
     extent_.largest *= std::max(1.0, with.extent_.largest);
     most_copies_ = 1;

@@ -233,3 +233,14 @@ def test_fractions_are_not_cut_to_whole_numbers():
     for precision in ("auto", "double", "exact"):
         assert libperm.hafnians([[[Fraction(0), half], [half, Fraction(0)]]], precision=precision) == [half]
         assert libperm.permanents([[[half, half], [half, half]]], precision=precision) == [half * half * 2]
+
+
+def test_what_underflows_is_not_exactly_nothing():
+    big, small = 1e300, 1e-300
+    edges = [(0, 2, big), (0, 5, small), (1, 2, big), (3, 4, big), (3, 5, big), (4, 7, big), (4, 8, big)]
+    edges += [(6, 8, big), (6, 10, small), (7, 10, small), (9, 10, big), (9, 11, big), (10, 11, big)]
+    a = [[0.0] * 12 for _ in range(12)]
+    for i, j, x in edges:
+        a[i][j] = a[j][i] = x
+    found = libperm.hafnian(a, full=True, engine="frontier", without="all,scaling")
+    assert abs(found.log10 - 600) < 1e-9
