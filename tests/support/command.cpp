@@ -106,7 +106,6 @@ Run run(const Folder &folder, const std::vector<std::string> &arguments, const s
 }
 
 const int long_order = run::sanitized ? 27 : 29;
-const std::string long_epsilon = run::sanitized ? "0.002" : "0.0005";
 
 std::string dense_matrix(int n) {
     std::ostringstream text;

@@ -51,8 +51,7 @@ Run run(const Folder &folder, const std::vector<std::string> &arguments, const s
 
 // Of a Matrix Market file: with n x n numbers in (0, 1].
 std::string dense_matrix(int n);
-extern const int long_order;           // of one that takes a second or so: it can be stopped on its way
-extern const std::string long_epsilon; // to which an estimate takes as long
+extern const int long_order; // of one that takes a second or so: it can be stopped on its way
 
 bool contains(const std::string &text, const std::string &part);
 
