@@ -10,7 +10,7 @@ import importlib
 import statistics
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -60,28 +60,26 @@ def fullerene(frequency: int) -> nx.Graph:
     return corners(graph)
 
 
-def leapfrog(triangulation: nx.Graph) -> nx.Graph:
-    """A point in each triangle, joined to its corners and to the points of the triangles beside it."""
+def triangles_around(triangulation: nx.Graph) -> Iterator[tuple[Any, list[tuple[Any, Any]]]]:
+    """Of each corner the triangles that meet there, each with the one that follows it."""
     _, drawing = nx.check_planarity(triangulation)
-    graph = nx.Graph()
     for u in triangulation:
         around = list(drawing.neighbors_cw_order(u))
-        points = [frozenset((u, v, w)) for v, w in zip(around, around[1:] + around[:1])]
-        for point, following in zip(points, points[1:] + points[:1]):
-            graph.add_edge(point, following)
-            graph.add_edge(u, point)
+        triangles = [frozenset((u, v, w)) for v, w in zip(around, around[1:] + around[:1])]
+        yield u, list(zip(triangles, triangles[1:] + triangles[:1]))
+
+
+def leapfrog(triangulation: nx.Graph) -> nx.Graph:
+    """A point in each triangle, joined to its corners and to the points of the triangles beside it."""
+    graph = corners(triangulation)
+    for u, pairs in triangles_around(triangulation):
+        graph.add_edges_from((u, triangle) for triangle, _ in pairs)
     return nx.convert_node_labels_to_integers(graph)
 
 
 def corners(triangulation: nx.Graph) -> nx.Graph:
     """The dual: a vertex for each triangle."""
-    _, drawing = nx.check_planarity(triangulation)
-    graph = nx.Graph()
-    for u in triangulation:
-        around = list(drawing.neighbors_cw_order(u))
-        faces = [frozenset((u, v, w)) for v, w in zip(around, around[1:] + around[:1])]
-        graph.add_edges_from(zip(faces, faces[1:] + faces[:1]))
-    return graph
+    return nx.Graph([pair for _, pairs in triangles_around(triangulation) for pair in pairs])
 
 
 def adjacency(graph: nx.Graph) -> Any:

@@ -144,9 +144,8 @@ PowerScaling scaling_of_graph(const Block &graph, const Poll &poll) {
     scaling.total = 0;
     for (std::size_t i = 0; i < scaling.row.size(); ++i) {
         const std::int64_t both = scaling.row[i] + scaling.col[i];
-        scaling.row[i] = scaling.col[i] = lowest.empty() || at(lowest[i]) == i
-                                              ? (both - (both < 0 ? 1 : 0)) / 2 // down
-                                              : scaling.row[at(lowest[i])];
+        scaling.row[i] = scaling.col[i] = lowest.empty() || at(lowest[i]) == i ? both >> 1 // down
+                                                                               : scaling.row[at(lowest[i])];
         scaling.total += scaling.row[i];
     }
     return scaling;

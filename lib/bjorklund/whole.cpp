@@ -22,8 +22,6 @@ std::int64_t lowest_bit(const Tracked &x) { // not of 0
     return x.exp2 + exponent - digits + std::countr_zero(bits);
 }
 
-std::int64_t half_down(std::int64_t x) { return (x - (x < 0 ? 1 : 0)) / 2; }
-
 // Line i has 2^t_i, an edge both of its lines', a loop that of its line: the exponent of the hafnian's unit.
 // None: an entry is rounded.
 std::optional<std::int64_t> log2_unit(const Block &graph) {
@@ -39,8 +37,8 @@ std::optional<std::int64_t> log2_unit(const Block &graph) {
             if (x.roundings > 0) return {};
             if (is_zero(x)) continue;
             const std::int64_t bit = lowest_bit(x);
-            lower(i, i == j ? bit : half_down(bit));
-            lower(j, i == j ? bit : half_down(bit));
+            lower(i, i == j ? bit : bit >> 1);
+            lower(j, i == j ? bit : bit >> 1);
         }
     std::int64_t unit = 0;
     for (const std::int64_t t : of_line) unit += t;

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 namespace libperm {
 namespace {
@@ -74,9 +73,10 @@ InputPattern as_graph(InputPattern given, const LineCounts &count, bool has_loop
         throw Error(PERM_BAD_ARGUMENT,
                     "rows and columns are the same lines of a hafnian: give the weights of "
                     "leaving a line unmatched in row_unmatched alone");
-    for_mirrored(a, poll, [&](std::int32_t i, std::int32_t j, std::int64_t, std::int64_t mirrored) {
-        if (mirrored < 0 && given.value_type == PERM_VALUE_PATTERN) fail_alone(i, j);
-    });
+    if (given.value_type == PERM_VALUE_PATTERN) // of others the values tell, when they come
+        for_mirrored(a, poll, [](std::int32_t i, std::int32_t j, std::int64_t, std::int64_t mirrored) {
+            if (mirrored < 0) fail_alone(i, j);
+        });
     constexpr std::int64_t most_lines = std::int64_t{1} << 30;
     if (count.sum() > most_lines)
         throw Error(PERM_UNSUPPORTED,

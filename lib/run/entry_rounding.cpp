@@ -40,6 +40,27 @@ Signs operator|(Signs x, Signs y) {
     return {x.rounded || y.rounded, x.negative || y.negative, x.imaginary || y.imaginary};
 }
 
+// As this version knows it: of a call of microseconds not copied where it is whole.
+perm_csr known(const perm_csr &a) {
+    return a.struct_size == sizeof(perm_csr)
+               ? a
+               : read_known(a, offsetof(perm_csr, row_multiplicity), "perm_csr");
+}
+
+// Of entries and weights; of numbers that are no doubles none is rounded.
+Signs signs_of(const perm_csr &a) {
+    const bool is_complex = a.value_type == PERM_VALUE_C128;
+    if (a.value_type != PERM_VALUE_F64 && !is_complex) return {};
+    Signs signs;
+    const auto add = [&](const void *values, std::int64_t count) {
+        if (values) signs = signs | signs_of(static_cast<const double *>(values), count, is_complex);
+    };
+    add(a.values, a.nnz);
+    add(a.row_unmatched, a.n_rows);
+    add(a.col_unmatched, a.n_cols);
+    return signs;
+}
+
 bool is_moderate(double x) { return x > 0x1p-400 && x < 0x1p400; }
 
 // The product of the row sums of |re| + |im|, of a call of microseconds: nothing is kept, the mantissa is not
@@ -191,37 +212,36 @@ double counted(const std::int64_t *times, std::int64_t lines) {
     return sum;
 }
 
+double mantissa_of(const perm_result &result) {
+    return result.mantissa_im == 0 ? std::fabs(result.mantissa_re)
+                                   : std::hypot(result.mantissa_re, result.mantissa_im);
+}
+
+// Of the result, so many factors that are rounded in each term, all of which come to the bound.
+double share_of(const perm_result &result, double factors, const Scaled &bound) {
+    const double value = mantissa_of(result);
+    if (bound.mantissa == 0) return 0;
+    if (value == 0) return std::numeric_limits<double>::infinity();
+    const double ratio = factors * roundings * bound.mantissa / value;
+    const std::int64_t exp2 = bound.exp2 - result.exp2;
+    return std::abs(exp2) < 1 << 10 ? std::ldexp(ratio, static_cast<int>(exp2))
+                                    : to_double_up(make_scaled(ratio, exp2));
+}
+
 } // namespace
 
 double entry_rounding(const perm_csr &given, const perm_result &result) {
-    const perm_csr a = given.struct_size == sizeof(perm_csr)
-                           ? given
-                           : read_known(given, offsetof(perm_csr, row_multiplicity), "perm_csr");
-    const bool is_complex = a.value_type == PERM_VALUE_C128;
+    const perm_csr a = known(given);
     const bool may_stay = a.row_unmatched || a.col_unmatched;
-    if ((a.value_type != PERM_VALUE_F64 && !is_complex) || (a.nnz == 0 && !may_stay)) return 0;
-    Signs signs = signs_of(static_cast<const double *>(a.values), a.nnz, is_complex);
-    const auto add = [&](const void *weights, std::int64_t lines) {
-        if (weights) signs = signs | signs_of(static_cast<const double *>(weights), lines, is_complex);
-    };
-    add(a.row_unmatched, a.n_rows);
-    add(a.col_unmatched, a.n_cols);
+    const Signs signs = signs_of(a);
     if (!signs.rounded) return 0;
     const double rows = counted(a.row_multiplicity, a.n_rows),
                  columns = counted(a.col_multiplicity, a.n_cols);
     const double factors = (may_stay ? rows + columns : std::min(rows, columns)) * half_unit;
-    const double value =
-        is_complex ? std::hypot(result.mantissa_re, result.mantissa_im) : std::fabs(result.mantissa_re);
+    const double value = mantissa_of(result);
     if (!signs.negative && !signs.imaginary) return value == 0 ? 0 : factors;
     if (value == 0 && is_zero_by_pattern(a)) return 0;
-    const auto relative = [&](const Scaled &bound) {
-        if (bound.mantissa == 0) return 0.0;
-        if (value == 0) return std::numeric_limits<double>::infinity();
-        const double ratio = factors * roundings * bound.mantissa / value;
-        const std::int64_t exp2 = bound.exp2 - result.exp2;
-        return std::abs(exp2) < 1 << 10 ? std::ldexp(ratio, static_cast<int>(exp2))
-                                        : to_double_up(make_scaled(ratio, exp2));
-    };
+    const auto relative = [&](const Scaled &bound) { return share_of(result, factors, bound); };
     double least = std::numeric_limits<double>::infinity();
     if (!may_stay && !a.row_multiplicity && !a.col_multiplicity && rows <= columns) {
         least = relative(a.index_type == PERM_INDEX_I64 ? product_of_rows<std::int64_t>(a)
@@ -242,29 +262,21 @@ double entry_rounding(const perm_csr &given, const perm_result &result) {
 }
 
 double graph_entry_rounding(const perm_csr &given, MatrixFunction function, const perm_result &result) {
-    InputPattern input = read_pattern(&given, function);
-    if (input.value_type != PERM_VALUE_F64 && input.value_type != PERM_VALUE_C128) return 0;
-    const bool is_complex = input.value_type == PERM_VALUE_C128;
-    const GivenValues values(input, given);
-    const std::int64_t count = values_given(input);
-    const Signs signs = signs_of(static_cast<const double *>(values.data()), count, is_complex);
+    const perm_csr a = known(given);
+    const Signs signs = signs_of(a);
     if (!signs.rounded) return 0;
-    const double factors = input.pattern.rows * half_unit;
-    const double value = std::hypot(result.mantissa_re, result.mantissa_im);
-    if (!signs.negative && !signs.imaginary) return value == 0 ? 0 : factors;
-    Values of_entries = read_values(input, values.data());
-    simplify(input, of_entries);
+    const double factors = counted(a.row_multiplicity, a.n_rows) * half_unit;
+    if (!signs.negative && !signs.imaginary) return mantissa_of(result) == 0 ? 0 : factors;
+    InputPattern input = read_pattern(&a, function);
+    Values values = read_values(input, GivenValues(input, a).data());
+    simplify(input, values);
     if (!has_perfect_matching(input.pattern)) return 0;
-    if (value == 0) return std::numeric_limits<double>::infinity();
     Block magnitudes{input.pattern, {}};
-    for (const double x : of_entries.real) magnitudes.values.push_back(tracked(std::fabs(x)));
-    for (const Gaussian &x : of_entries.wide)
+    for (const double x : values.real) magnitudes.values.push_back(tracked(std::fabs(x)));
+    for (const Gaussian &x : values.wide)
         magnitudes.values.push_back(tracked(std::hypot(x.re.get_d(), x.im.get_d()) * (1 + 0x1p-50)));
     const PermanentBound bound = permanent_bound(magnitudes);
-    const double ratio = factors * roundings * bound.mantissa / value;
-    const std::int64_t exp2 = bound.exp2 - result.exp2;
-    return std::abs(exp2) < 1 << 10 ? std::ldexp(ratio, static_cast<int>(exp2))
-                                    : to_double_up(make_scaled(ratio, exp2));
+    return share_of(result, factors, {bound.mantissa, bound.exp2});
 }
 
 } // namespace libperm

@@ -16,25 +16,6 @@ using oracle::Gaussian;
 
 namespace {
 
-perm_opts of_function(const char *function, const char *engine = "auto", const char *precision = "auto") {
-    perm_opts opts = in_precision(engine, precision);
-    opts.function = function;
-    return opts;
-}
-
-void canonicalize(MatchingMatrix &a) {
-    for (auto &row : a.entries)
-        for (Gaussian &x : row) x.re.canonicalize();
-    if (a.row_weights)
-        for (Gaussian &x : *a.row_weights) x.re.canonicalize();
-}
-
-struct DrawnGraph {
-    MatchingMatrix matrix;
-    const char *function;
-    Gaussian truth;
-};
-
 DrawnGraph draw_graph(Random &random, const DrawnKind &kind, std::int64_t most_lines) {
     DrawnGraph drawn{random_graph(random, most_lines, kind.draw), "hafnian", {}};
     MatchingMatrix &a = drawn.matrix;

@@ -16,21 +16,9 @@ using oracle::Gaussian;
 
 namespace {
 
-perm_opts of_function(const char *function, const char *engine = "auto", const char *precision = "auto") {
-    perm_opts opts = in_precision(engine, precision);
-    opts.function = function;
-    return opts;
-}
-
-struct DrawnModes {
-    MatchingMatrix matrix;
-    const char *function = "hafnian";
-    Gaussian truth;
-};
-
 // Of at most so many lines in all, each mode as often as chance has it.
-DrawnModes draw_modes(Random &random, const DrawnKind &kind, std::int64_t most_lines) {
-    DrawnModes drawn{random_graph(random, 4, kind.draw), "hafnian", {}};
+DrawnGraph draw_modes(Random &random, const DrawnKind &kind, std::int64_t most_lines) {
+    DrawnGraph drawn{random_graph(random, 4, kind.draw), "hafnian", {}};
     MatchingMatrix &a = drawn.matrix;
     const bool has_loops = random.chance(0.4);
     if (has_loops) drawn.function = "loop_hafnian";
@@ -41,10 +29,7 @@ DrawnModes draw_modes(Random &random, const DrawnKind &kind, std::int64_t most_l
     }
     for (std::int64_t i = 0, left = most_lines; i < a.cols; ++i, left -= a.row_times.back())
         a.row_times.push_back(random.integer(0, std::min<std::int64_t>(left, 6)));
-    for (auto &row : a.entries)
-        for (Gaussian &x : row) x.re.canonicalize();
-    if (a.row_weights)
-        for (Gaussian &x : *a.row_weights) x.re.canonicalize();
+    canonicalize(a);
     drawn.truth = oracle::over_pairs(a, has_loops);
     return drawn;
 }
@@ -94,7 +79,7 @@ TEST_CASE("modes of several photons are sums over the pairings") {
     int nonzero = 0, by_hermite = 0;
     for (const DrawnKind &kind : kinds_of_numbers)
         for (int k = 0; k < run::cases(60); ++k) {
-            const DrawnModes drawn = draw_modes(random, kind, 12);
+            const DrawnGraph drawn = draw_modes(random, kind, 12);
             const MatchingInput input(drawn.matrix, kind.type, random);
             nonzero += !is_zero(drawn.truth);
             CAPTURE(kind.name);
@@ -181,7 +166,7 @@ TEST_CASE("plans of modes take any values, saved, in batches and in shards") {
     int compared = 0;
     for (const DrawnKind &kind : kinds_of_numbers)
         for (int k = 0; k < run::cases(25); ++k) {
-            const DrawnModes drawn = draw_modes(random, kind, 11);
+            const DrawnGraph drawn = draw_modes(random, kind, 11);
             const MatchingInput input(drawn.matrix, kind.type, random);
             CAPTURE(kind.name);
             CAPTURE(k);

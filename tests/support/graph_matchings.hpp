@@ -1,6 +1,7 @@
 // Hafnians by their definition: over the sets of lines that are left.
 #pragma once
 
+#include "tests/support/gaussian_calls.hpp"
 #include "tests/support/matchings.hpp"
 
 #include <map>
@@ -38,6 +39,26 @@ inline Gaussian over_pairs(const MatchingMatrix &a, bool has_loops) {
 }
 
 } // namespace oracle
+
+struct DrawnGraph {
+    MatchingMatrix matrix;
+    const char *function = "hafnian";
+    oracle::Gaussian truth;
+};
+
+inline perm_opts of_function(const char *function, const char *engine = "auto",
+                             const char *precision = "auto") {
+    perm_opts opts = in_precision(engine, precision);
+    opts.function = function;
+    return opts;
+}
+
+inline void canonicalize(MatchingMatrix &a) {
+    for (auto &row : a.entries)
+        for (oracle::Gaussian &x : row) x.re.canonicalize();
+    if (a.row_weights)
+        for (oracle::Gaussian &x : *a.row_weights) x.re.canonicalize();
+}
 
 // Symmetric, of at most so many lines.
 template <class Draw>
