@@ -1,12 +1,10 @@
-// perm_sub_permanents, perm_gradients: of dense matrices, without a plan, also as a task;
-// perm_sample_photons, which draws by the former.
+// perm_sub_permanents, perm_gradients: of dense matrices, without a plan, also as a task.
 #include "capi/boundary.hpp"
 #include "capi/one_call.hpp"
 #include "capi/task_kinds.hpp"
 #include "lib/base/error.hpp"
 #include "lib/glynn/minors/dense_minors.hpp"
 #include "lib/glynn/minors/minors_task.hpp"
-#include "lib/samples/boson/boson_sample.hpp"
 
 #include <perm.h>
 
@@ -139,19 +137,6 @@ perm_status perm_gradients(const perm_dense *a, const perm_opts *opts, void *gra
                             {static_cast<double *>(gradients), error_bounds,
                              static_cast<double *>(permanents), permanent_bounds});
                     });
-}
-
-perm_status perm_sample_photons(const perm_boson *a, const perm_opts *opts, int64_t shots, uint64_t seed,
-                                int64_t *occupations) {
-    return computed(libperm::Call::sample_photons, opts, false,
-                    [&](const libperm::Options &options, libperm::RunControl &control) {
-                        libperm::sample_bosons(a, shots, seed, options, control, occupations);
-                    });
-}
-
-perm_status perm_boson_sample(const perm_boson *a, int64_t shots, uint64_t seed, const perm_opts *opts,
-                              int64_t *occupations) {
-    return perm_sample_photons(a, opts, shots, seed, occupations);
 }
 
 } // extern "C"

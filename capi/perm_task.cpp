@@ -53,6 +53,7 @@ std::unique_ptr<perm_task> loaded(std::string_view bytes, const perm_opts *opts)
     if (source.kind == libperm::TaskIdentity::minors) return capi::minors_task(std::move(source), opts);
     if (source.kind == libperm::TaskIdentity::periodic) return capi::periodic_task(source, opts);
     if (source.kind == libperm::TaskIdentity::samples) return capi::sample_task(std::move(source), opts);
+    if (source.kind == libperm::TaskIdentity::photons) return capi::photon_task(std::move(source), opts);
     if (source.kind == libperm::TaskIdentity::batch) return capi::batch_task(std::move(source), opts);
     throw Error(PERM_BAD_ARGUMENT, "the task is of a kind that there is not");
 }
@@ -134,6 +135,11 @@ perm_status perm_task_periodic(const perm_periodic_plan *plan, int64_t first, in
 perm_status perm_task_samples(const perm_csr *a, const perm_opts *opts, int64_t shots, uint64_t seed,
                               perm_task **task) {
     return made(task, [&] { return capi::sample_task(a, opts, shots, seed); });
+}
+
+perm_status perm_task_photons(const perm_boson *a, const perm_opts *opts, int64_t shots, uint64_t seed,
+                              perm_task **task) {
+    return made(task, [&] { return capi::photon_task(a, opts, shots, seed); });
 }
 
 perm_status perm_task_batch(const perm_plan *plan, const void *values, int64_t stride, int64_t count,

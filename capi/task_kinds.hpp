@@ -36,6 +36,10 @@ std::unique_ptr<perm_task> sample_task(const perm_csr *a, const perm_opts *opts,
                                        std::uint64_t seed);
 std::unique_ptr<perm_task> sample_task(TaskSource source, const perm_opts *opts);
 
+std::unique_ptr<perm_task> photon_task(const perm_boson *a, const perm_opts *opts, std::int64_t shots,
+                                       std::uint64_t seed);
+std::unique_ptr<perm_task> photon_task(TaskSource source, const perm_opts *opts);
+
 std::unique_ptr<perm_task> batch_task(const perm_plan *plan, const void *values, std::int64_t stride,
                                       std::int64_t count);
 std::unique_ptr<perm_task> batch_task(TaskSource source, const perm_opts *opts);

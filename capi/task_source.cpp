@@ -13,7 +13,7 @@ namespace capi {
 namespace {
 
 constexpr libperm::Seal seal{"PERMPLAN",
-                             8,
+                             9,
                              "the saved task",
                              "perm_task_save, perm_plan_save or perm plan",
                              "finish with that version, or make it anew with this one and save it again",

@@ -13,13 +13,15 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace capi {
 
 struct TaskSource {
     std::string kind;                   // of its identity
     GivenMatrix matrix;                 // of all but plans and periodic ones
-    GivenDense dense;                   // of minors
+    GivenDense dense;                   // of minors; amplitudes
+    std::vector<std::int64_t> photons;  // of each its mode in
     std::string plan;                   // of plans and others that are planned: as bytes
     GivenNumbers values;                // that the plan is executed with
     std::int64_t stride = 0, count = 1; // of the matrices of a batch
@@ -53,7 +55,7 @@ struct TaskSource {
 
     template <class Archive> void serialize(Archive &ar) {
         libperm::text_field(ar, kind);
-        ar(matrix, dense, plan, values, stride, count);
+        ar(matrix, dense, photons, plan, values, stride, count);
         libperm::text_fields(ar, engine, precision, without, decompose, chunks);
         ar(tolerance, seed, epsilon, delta, estimate_seed, samples);
         libperm::text_field(ar, method);

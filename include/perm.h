@@ -594,8 +594,8 @@ typedef struct perm_boson {
  * |perm(amplitudes of the modes out and in, repeated)|^2 / (prod s_z! prod t_j!), t_j coming in by mode j. By Clifford and
  * Clifford's algorithm; docs/boson.md says what is exact.
  * occupations: shots * modes numbers, of each sample how many photons leave by each mode.
- * Of the options threads, limits and callbacks count. Errors: PERM_BAD_ARGUMENT; PERM_BAD_MATRIX for columns that are not
- * orthonormal; PERM_UNSUPPORTED for more photons; PERM_REFUSED_TIME; PERM_CANCELLED. What the array holds then is of no
+ * Of the options threads, limits, checkpoint and callbacks count. Errors: PERM_BAD_ARGUMENT; PERM_BAD_MATRIX for columns
+ * that are not orthonormal; PERM_UNSUPPORTED for more photons; PERM_REFUSED_TIME; PERM_CANCELLED. What the array holds then is of no
  * use. */
 PERM_API perm_status perm_sample_photons(const perm_boson *a, const perm_opts *opts, int64_t shots, uint64_t seed,
                                          int64_t *occupations);
@@ -774,6 +774,7 @@ PERM_API perm_status perm_plan_destroy(perm_plan *plan);
  *   perm_task_minors     what perm_sub_permanents takes; nothing of it is kept, as above
  *   perm_task_periodic   what perm_periodic_terms takes (below): a plan, which must outlive the task, and lengths
  *   perm_task_samples    what perm_sample takes; so too. Its answer is shots * n_rows columns
+ *   perm_task_photons    what perm_sample_photons takes; so too. Its answer is shots * modes columns: the occupations
  *   perm_task_batch      what perm_plan_execute_batch takes: the plan and the values must outlive the task
  * each of which checks, and plans once, what all that follows needs. *task is NULL on failure; free it with
  * perm_task_destroy. One task may be run, and its shards, by many threads at once.
@@ -788,6 +789,8 @@ PERM_API perm_status perm_task_polynomial(const perm_csr *a, const void *linear,
 PERM_API perm_status perm_task_gradient(const perm_plan *plan, const void *values, perm_task **task);
 PERM_API perm_status perm_task_minors(const perm_dense *a, const perm_opts *opts, perm_task **task);
 PERM_API perm_status perm_task_samples(const perm_csr *a, const perm_opts *opts, int64_t shots, uint64_t seed,
+                                       perm_task **task);
+PERM_API perm_status perm_task_photons(const perm_boson *a, const perm_opts *opts, int64_t shots, uint64_t seed,
                                        perm_task **task);
 PERM_API perm_status perm_task_batch(const perm_plan *plan, const void *values, int64_t stride, int64_t count,
                                      perm_task **task);

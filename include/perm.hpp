@@ -393,6 +393,13 @@ class Task {
         check(perm_task_samples(&a, &opts, shots, seed, &task.task_));
         return task;
     }
+    // Photons: its answer is how many leave by each mode, shot by shot.
+    static Task photons(const perm_boson &a, std::int64_t shots, std::uint64_t seed,
+                        const perm_opts &opts = PERM_OPTS_INIT) {
+        Task task;
+        check(perm_task_photons(&a, &opts, shots, seed, &task.task_));
+        return task;
+    }
     // As of a plan.
     static Task batch(const Plan &plan, const void *values, std::int64_t stride, std::int64_t count) {
         Task task;

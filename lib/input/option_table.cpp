@@ -199,10 +199,6 @@ constexpr Rule rules[] = {
      "",
      "these are sums over signs of full matrices, without a plan, in doubles with their bounds: leave it "
      "out; perm_compute and perm_plan_gradient know it"},
-    {{Call::sample_photons},
-     {checkpoint, checkpoint_seconds},
-     "",
-     "photons are drawn anew in each call: leave it out"},
     {{Call::sub_permanents, Call::gradients, Call::sample_photons},
      {precision},
      "auto, double",

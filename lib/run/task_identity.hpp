@@ -31,6 +31,7 @@ struct TaskIdentity {
                    : its_kind == matchings   ? "numbers of matchings (perm_matchings)"
                    : its_kind == polynomial  ? "a polynomial (perm_polynomial)"
                    : its_kind == samples     ? "samples of matchings (perm_sample)"
+                   : its_kind == photons     ? "samples of photons (perm_sample_photons)"
                    : its_kind == batch       ? "a batch (perm_plan_execute_batch)"
                    : its_kind == periodic    ? "terms of a periodic matrix (perm_periodic_terms)"
                    : its_kind == derivatives ? "derivatives (perm_plan_gradient)"
@@ -46,8 +47,8 @@ struct TaskIdentity {
     static constexpr std::string_view plan = "a plan", product = "a product", estimate = "an estimate",
                                       matchings = "numbers of matchings", polynomial = "a polynomial",
                                       periodic = "periodic terms", derivatives = "derivatives",
-                                      minors = "minors", samples = "samples", batch = "a batch",
-                                      by_ranks = "a task by ranks";
+                                      minors = "minors", samples = "samples", photons = "photons",
+                                      batch = "a batch", by_ranks = "a task by ranks";
 };
 
 } // namespace libperm

@@ -170,6 +170,18 @@ template <class Write> Outcome bytes_of(const Write &write) {
     return outcome;
 }
 
+// At a beam splitter.
+perm_boson three_photons() {
+    static constexpr double amplitudes[] = {0.6, 0, 0, 0.8, 0, 0.8, 0.6, 0};
+    static constexpr std::int64_t photons[] = {0, 1, 1};
+    perm_boson experiment = PERM_BOSON_INIT;
+    experiment.modes = experiment.inputs = 2;
+    experiment.amplitudes = amplitudes;
+    experiment.photons = 3;
+    experiment.photon_modes = photons;
+    return experiment;
+}
+
 } // namespace
 
 TEST_CASE("perm_compute in every kind of numbers") {
@@ -324,13 +336,7 @@ TEST_CASE("plans: made, executed and explained") {
             failing::within([&] { return perm_sub_permanents(&dense, &opts, minors.data(), bounds.data()); }),
             {}};
     });
-    const double beam_splitter[] = {0.6, 0, 0, 0.8, 0, 0.8, 0.6, 0};
-    const std::int64_t photons[] = {0, 1, 1};
-    perm_boson experiment = PERM_BOSON_INIT;
-    experiment.modes = experiment.inputs = 2;
-    experiment.amplitudes = beam_splitter;
-    experiment.photons = 3;
-    experiment.photon_modes = photons;
+    const perm_boson experiment = three_photons();
     sweep("perm_sample_photons", [&] {
         std::vector<std::int64_t> samples(8);
         return Outcome{
@@ -601,6 +607,9 @@ TEST_CASE("tasks, made, saved, loaded and run") {
     nonnegative.values = positive.data();
     check_all("samples",
               [&](perm_task **task) { return perm_task_samples(&nonnegative, &plain, 3, 1, task); });
+    const perm_boson experiment = three_photons();
+    check_all("photons",
+              [&](perm_task **task) { return perm_task_photons(&experiment, &plain, 4, 1, task); });
     check_all("batch",
               [&](perm_task **task) { return perm_task_batch(made.plan, a.doubles.data(), 0, 3, task); });
     const Plan of_frontier(given, plain);

@@ -1,6 +1,8 @@
 // Samples of boson sampling against the law, on all outcomes of small experiments, by Pearson's chi-square.
 #include "bench/families.hpp"
+#include "capi/task_source.hpp"
 #include "tests/support/run.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>
 #include <perm.hpp>
@@ -12,6 +14,7 @@
 #include <map>
 #include <numeric>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -222,6 +225,45 @@ TEST_CASE("by whichever function they are drawn, the same seed gives the same sa
     std::vector<std::int64_t> older(samples.size());
     REQUIRE(perm_boson_sample(&view, 40, 9, nullptr, older.data()) == PERM_OK);
     CHECK(older == samples);
+}
+
+// Some 0.2 s of eight photons.
+TEST_CASE("as a task: shards in any order, saved, and from a checkpoint, the samples of one call") {
+    Random random(run::seed(2461));
+    const Experiment e(12, {0, 1, 2, 3, 4, 4, 5, 7}, random);
+    const std::int64_t shots = run::sanitized ? 1500 : 20000;
+    const auto samples = drawn(e, shots, 9);
+    const TemporaryFolder folder;
+    const std::string file = folder / "kept";
+    perm_opts opts = PERM_OPTS_INIT;
+    opts.checkpoint = file.c_str();
+    const perm_boson view = e.view();
+    const std::string bytes = perm::Task::photons(view, shots, 9).save();
+    const perm::Task task = perm::Task::load(bytes);
+    CHECK(task.save() == bytes);
+    CHECK(task.run_samples() == samples);
+    REQUIRE(task.shards() > 2);
+    std::vector<std::string> partials;
+    for (const std::int64_t k : random.permutation(task.shards())) partials.push_back(task.run_shard(k));
+    CHECK(task.combine_samples(partials) == samples);
+    partials.pop_back();
+    CHECK_THROWS_AS(task.combine_samples(partials), perm::Error);
+    CHECK_THROWS_AS(perm::Task::photons(view, shots, 8).combine_samples(partials), perm::Error);
+    CHECK(perm::sample_photons(view, shots, 9, opts) == samples);
+    CHECK(perm::sample_photons(view, shots, 9, opts) == samples); // as they were kept
+    CHECK_THROWS_AS(perm::sample_photons(view, shots, 8, opts), perm::Error);
+    CHECK(task.explain().find("photons") != std::string::npos);
+    // Where another kind's numbers stand in it.
+    capi::TaskSource forged{std::string_view(bytes)};
+    const double numbers[] = {1, 0, 0, 1};
+    perm_dense dense = PERM_DENSE_INIT;
+    dense.n_rows = dense.n_cols = 2;
+    dense.values = numbers;
+    forged.dense = capi::GivenDense(dense);
+    CHECK_THROWS_AS(perm::Task::load(forged.bytes()), perm::Error);
+    forged = capi::TaskSource(std::string_view(bytes));
+    forged.photons.back() = 12;
+    CHECK_THROWS_AS(perm::Task::load(forged.bytes()), perm::Error);
 }
 
 TEST_CASE("experiments at fault are told as such") {

@@ -45,8 +45,9 @@ def sample(
     photons come in by each mode.
     At most 41 photons, and 64 where few of them reach the same modes, as in a shallow circuit.
     rng: a numpy Generator, or a seed for one, which gives the same samples again, for any number of threads.
-    None: others each time. seed: of before, a seed of the library's own.
-    Options: threads, time_limit, progress.
+    None: others each time, but with a checkpoint, which goes on with those it has. seed: of before, a seed of
+    the library's own.
+    Options: threads, limits, progress, checkpoint.
 
     >>> import libperm.boson, numpy as np
     >>> splitter = np.array([[1, 1], [1, -1]]) / np.sqrt(2)
@@ -62,7 +63,8 @@ def sample(
     modes, inputs = amplitudes.shape
     came = modes_in(photons, occupation, inputs)
     count = whole("shots", shots, 2**40)
-    drawn_from = seed_of(chosen(rng, seed))
+    rng = chosen(rng, seed)
+    drawn_from = 0 if rng is None and options.get("checkpoint") is not None else seed_of(rng)
     samples = np.zeros((count, modes), np.int64)
     prepared = Prepared(dict(options), None)
     struct = abi.Boson(
