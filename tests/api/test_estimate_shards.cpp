@@ -50,13 +50,13 @@ perm::Csr with_signs(std::int64_t n) {
 
 std::vector<Case> all_cases() {
     std::vector<Case> cases;
-    cases.emplace_back("nesting", derangements(40), 0.0003, "nesting");
+    cases.emplace_back("nesting", derangements(40), 0.0005, "nesting");
     cases.emplace_back("rejection", derangements(40), 0.005, "rejection");
-    cases.emplace_back("two blocks", two_blocks(), 0.0005);
+    cases.emplace_back("two blocks", two_blocks(), 0.001);
     cases.emplace_back("signed", with_signs(40), 0.01);
     cases.emplace_back("exact", constant(6, 2), 0.1);
     cases.emplace_back("limited", derangements(40), 0.0001);
-    cases.back().wanted.samples = 300000;
+    cases.back().wanted.samples = 150000;
     cases.emplace_back("limited rejection", derangements(40), 0.001, "rejection");
     cases.back().wanted.samples = 100000;
     return cases;

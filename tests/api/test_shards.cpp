@@ -121,7 +121,7 @@ std::int64_t check_shards(const perm::Csr &a, const perm_opts &opts, Random &ran
 
 TEST_CASE("every engine and kind of numbers, divided") {
     Random random(run::seed(9200));
-    for (const LargeCase &c : large_cases(run::sanitized ? 2 : 4, random.bits())) {
+    for (const LargeCase &c : large_cases(run::sanitized ? 2 : 3, random.bits())) {
         CAPTURE(c.name);
         CHECK(check_shards(c.csr, c.csr.values, c.opts, random) > 1);
     }
@@ -382,7 +382,7 @@ TEST_CASE("forged partial results with the right checksum: a result or a status"
         const perm::Csr a = erdos_renyi(7, 0.9, Entries::real, random.bits());
         perm_opts opts = in_precision(std::string(precision) == "mpfr:100" ? "ryser" : "auto", precision);
         opts.without = "all";
-        attack(a.view(), opts, 200);
+        attack(a.view(), opts, 120);
     }
     for (const LargeCase &c : large_cases(2, random.bits()))
         if (c.name.find("exact") == std::string::npos || c.name.starts_with("frontier"))

@@ -81,7 +81,7 @@ TEST_CASE("the parts of an array") {
 TEST_CASE("numbers of matchings with a checkpoint") {
     perm::families::Random random(run::seed(9703));
     const Folder folder;
-    const int n = run::sanitized ? 18 : 23;
+    const int n = run::sanitized ? 18 : 21;
     std::string text =
         "%%MatrixMarket matrix array integer general\n" + std::to_string(n) + " " + std::to_string(n) + "\n";
     for (int k = 0; k < n * n; ++k) text += std::to_string(random.integer(0, 3)) + "\n";

@@ -91,7 +91,7 @@ TEST_CASE("every subcommand with every option") {
                                           "cache_limit_bytes"}; // that are not the command's
     CHECK(table.at("options").size() == options.size() + std::size(without_option));
     std::map<std::string, std::string> helps;
-    int accepted = 0, refused = 0, unknown = 0;
+    int accepted = 0, refused = 0, unknown = 0, number = 0;
     for (const Subcommand &one : subcommands) {
         std::string &help = helps[one.name];
         if (help.empty()) help = run(folder, {one.name, "--help"}).out;
@@ -99,6 +99,7 @@ TEST_CASE("every subcommand with every option") {
             CAPTURE(one.name);
             CAPTURE(one.call);
             CAPTURE(given.option);
+            if (is_sanitized && ++number % 4 > 0) continue; // 238 programs are started
             for (const char *name : {"part", "part.previous", "kept", "kept.previous"})
                 std::filesystem::remove(folder / name);
             Words words = one.words;
@@ -133,8 +134,8 @@ TEST_CASE("every subcommand with every option") {
         }
     }
     MESSAGE(accepted, " accepted, ", refused, " refused, ", unknown, " not offered");
-    CHECK(accepted > 80);
-    CHECK(refused > 50);
+    CHECK(accepted > (is_sanitized ? 20 : 80));
+    CHECK(refused > (is_sanitized ? 10 : 50));
 }
 
 TEST_CASE("options that count with some values alone") {

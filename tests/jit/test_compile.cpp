@@ -106,7 +106,7 @@ TEST_CASE("every engine compiles for every GPU, with all it holds in registers")
         double density;
     };
     std::size_t next = 0; // GPU, so that each engine meets each
-    for (const Size size : {Size{8, 0.5}, {20, 0.2}, {20, 0.4}, {40, 0.1}, {40, 0.3}, {48, 0.1}, {48, 0.5}}) {
+    for (const Size size : {Size{8, 0.5}, {20, 0.2}, {40, 0.1}, {40, 0.3}, {48, 0.1}}) {
         const Pattern p = sparse(size.n, size.density, random);
         for (const SubsetEngine engine : engines) {
             check_compiled(plan_of(engine, p, next % 5 == 0), gpus[next % gpus.size()]);

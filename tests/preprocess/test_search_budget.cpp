@@ -97,10 +97,10 @@ TEST_CASE("branches: any number of threads finds the same tree, a small budget n
     Random random(test_seed() + 2);
     int compared = 0;
     double by_more = 0, by_less = 0; // log2 of seconds
-    for (int k = 0; k < run::cases(10); ++k) {
+    for (int k = 0; k < run::cases(8); ++k) {
         CAPTURE(k);
         const Pattern a = trees::block_of(perm::families::permutation_plus(
-                                              random.integer(30, run::sanitized ? 90 : 200),
+                                              random.integer(30, run::sanitized ? 60 : 150),
                                               random.integer(1, 3), Entries::ones, random.bits()))
                               .pattern;
         BranchSearchOptions options;

@@ -47,6 +47,8 @@ struct Run {
     nlohmann::json object() const;
 };
 
+extern const bool is_sanitized; // run::sanitized, where run is the function
+
 Run run(const Folder &folder, const std::vector<std::string> &arguments, const std::string &in = "/dev/null");
 
 // Of a Matrix Market file: with n x n numbers in (0, 1].

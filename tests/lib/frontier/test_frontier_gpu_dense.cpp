@@ -294,7 +294,7 @@ TEST_CASE("the high sets of a wide table name each block once, and the right sou
         }
         open &= ~closing;
         const DenseRow &row = maker.row();
-        if (row.high_bits != 13 && row.high_bits != 14) continue;
+        if (row.high_bits != 13 && (run::sanitized || row.high_bits != 14)) continue;
         ++wide;
         std::vector<char> met(std::size_t{1} << row.high_bits, 0);
         bool sources = true;
