@@ -1,8 +1,10 @@
 #include "lib/bjorklund/plan.hpp"
 
-#include "jit/lanes/hafnian_sum.hpp"
+#include "jit/kernel/hafnian_sum.hpp"
 #include "jit/text/text.hpp"
 #include "lib/base/fields.hpp"
+#include "lib/bjorklund/signs_on_device.hpp"
+#include "lib/bjorklund/sums.hpp"
 #include "lib/run/proposals.hpp"
 
 #include <cmath>
@@ -16,11 +18,13 @@ bool has_loop(const Pattern &graph) {
     return false;
 }
 
+HafnianLines real_lines(const BjorklundPlan &plan) {
+    return {Arithmetic::real, plan.pairs, plan.has_loops, nullptr, nullptr, 0};
+}
+
 // As doubles of a number; with both signs of each level.
 double bytes_of_walk(const BjorklundPlan &plan) {
-    if (plan.by_definition()) return 0;
-    const HafnianLines lines{Arithmetic::real, plan.pairs, plan.has_loops, nullptr, nullptr, 0};
-    return 8 * static_cast<double>(hafnian_room(lines));
+    return plan.by_definition() ? 0 : 8 * static_cast<double>(hafnian_room(real_lines(plan)));
 }
 
 } // namespace
@@ -46,27 +50,67 @@ Cost bjorklund_cost(const BjorklundPlan &plan, int threads) {
     return cost;
 }
 
-Slowdown bjorklund_slowdown(const Numbers &numbers, double bits) {
+Cost bjorklund_cost(const BjorklundPlan &plan, const GpuProperties &gpu) {
+    constexpr double issued = 0.2; // of what the double-precision units can take
+    const double rate = issued * gpu.fp64_lanes * gpu.multiprocessors * gpu.clock_hz;
+    Cost cost;
+    cost.operations = plan.operations();
+    cost.compile_seconds = gpu_start::compile;
+    cost.serial_seconds = cost.compile_seconds + gpu_start::bring_in + cost.operations / rate;
+    cost.bytes = bytes_of_signs_on_device(real_lines(plan), piece_bits_of(plan.pairs), gpu.multiprocessors);
+    return cost;
+}
+
+Slowdown bjorklund_slowdown(bool on_gpu, const Numbers &numbers, double bits) {
     const double memory = numbers.precision == Precision::dd ? 2 : 1;
-    Slowdown slowdown = Pace{2.6, 7, 25, 3.8, 1000, modular_bits}.slowdown(numbers, bits);
+    const Pace pace =
+        on_gpu ? Pace{4, 15, 60, 6, 0, modular_bits} : Pace{2.6, 7, 25, 3.8, 1000, modular_bits};
+    Slowdown slowdown = pace.slowdown(numbers, bits);
     slowdown.memory *= numbers.complex && numbers.precision != Precision::exact ? 2 * memory : memory;
     return slowdown;
 }
 
-void propose_bjorklund(Proposals &task, Engine self) {
-    if (!task.wants_on_cpu(self)) return;
-    const auto plan = std::make_shared<const BjorklundPlan>(task.a);
+namespace {
+
+Candidate candidate_on_cpu(const Proposals &task, std::shared_ptr<const BjorklundPlan> plan) {
     Candidate c;
-    c.engine = self;
-    const bool fits = task.a.rows <= most_bjorklund_lines;
-    if (fits) {
-        c.plan = plan;
-        c.cost = bjorklund_cost(*plan, task.options.threads);
-    } else {
+    c.cost = bjorklund_cost(*plan, task.options.threads);
+    c.plan = std::move(plan);
+    return c;
+}
+
+Candidate candidate_on_gpu(const Proposals &task, std::shared_ptr<const BjorklundPlan> plan) {
+    Candidate c;
+    c.on_gpu = true;
+    c.cost = bjorklund_cost(*plan, task.machine.gpu());
+    c.plan = std::move(plan);
+    if (task.machine.has_gpu()) return c;
+    c.lacks_gpu = true;
+    c.refusal = PERM_UNSUPPORTED;
+    c.why_not = "needs a GPU: " + task.machine.why_no_gpu();
+    return c;
+}
+
+} // namespace
+
+// Of few lines the definition is the processor's, whatever is named.
+void propose_bjorklund(Proposals &task, Engine self) {
+    if (task.options.names_engine() && !task.asks_for(self)) return;
+    const auto add = [&](Candidate c) {
+        c.engine = self;
+        const Slowdown slowdown =
+            c.plan ? bjorklund_slowdown(c.on_gpu, task.values.numbers, task.bits) : Slowdown{};
+        task.add(std::move(c), slowdown);
+    };
+    if (task.a.rows > most_bjorklund_lines) {
+        Candidate c;
         c.refusal = PERM_UNSUPPORTED;
         c.why_not = formatted("takes at most {} lines, this graph has {}", most_bjorklund_lines, task.a.rows);
+        return add(std::move(c));
     }
-    task.add(std::move(c), fits ? bjorklund_slowdown(task.values.numbers, task.bits) : Slowdown{});
+    const auto plan = std::make_shared<const BjorklundPlan>(task.a);
+    if (task.options.device != Device::gpu || plan->by_definition()) add(candidate_on_cpu(task, plan));
+    if (!plan->by_definition() && task.may_use_gpu()) add(candidate_on_gpu(task, plan));
 }
 
 std::string saved_bjorklund(const EnginePlan &, bool) { return "b"; } // it follows from the pattern
@@ -77,7 +121,12 @@ std::shared_ptr<const EnginePlan> restored_bjorklund(std::string_view bytes, con
 }
 
 void check_bjorklund(const Candidate &c) {
-    require(plan_as<BjorklundPlan>(c) && !c.transposed && !c.on_gpu, "a graph of few lines");
+    const auto *plan = plan_as<BjorklundPlan>(c);
+    require(plan && !c.transposed && !(c.on_gpu && plan->by_definition()), "a graph of few lines");
+}
+
+KernelSource bjorklund_source(const Candidate &, const Numbers &numbers, bool) {
+    return {hafnian_kernel(numbers.arithmetic()).source(), {}};
 }
 
 } // namespace libperm

@@ -21,7 +21,7 @@
 #include <string>
 
 using namespace libperm;
-using graphs::at;
+using graphs::at, graphs::same, graphs::value_of;
 using oracle::Exact;
 using perm::families::Random;
 
@@ -46,8 +46,6 @@ Block doubles_of(const ExactBlock &block) {
     for (const Gaussian &x : block.values) doubles.values.push_back(tracked(x.re.get_d()));
     return doubles;
 }
-
-Gaussian value_of(const Outcome &x) { return x.wide ? *x.wide : Gaussian{exactly(x.value), 0}; }
 
 // Whether a bound was there to be checked.
 bool check(const Outcome &outcome, const Gaussian &truth) {
@@ -112,10 +110,6 @@ Pattern two_sides(std::int32_t n) {
         p.row_ptr.push_back(static_cast<std::int64_t>(p.col.size()));
     }
     return p;
-}
-
-bool same(const Outcome &x, const Outcome &y) {
-    return value_of(x) == value_of(y) && x.error.mantissa == y.error.mantissa && x.error.exp2 == y.error.exp2;
 }
 
 } // namespace
