@@ -51,7 +51,7 @@ Cost bjorklund_cost(const BjorklundPlan &plan, int threads) {
 }
 
 Cost bjorklund_cost(const BjorklundPlan &plan, const GpuProperties &gpu) {
-    constexpr double issued = 0.2; // of what the double-precision units can take
+    constexpr double issued = 0.1; // of what the double-precision units can take
     const double rate = issued * gpu.fp64_lanes * gpu.multiprocessors * gpu.clock_hz;
     Cost cost;
     cost.operations = plan.operations();
