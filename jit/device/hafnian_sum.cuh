@@ -4,16 +4,14 @@
 // walk there is a block's of threads here, which share out the coefficients of a node's children: the nodes
 // near the leaves, where most of the work is, lie in shared memory.
 //
-// Arith, arithmetic_of(prime), and unit and per_product, which its products round by, stand above.
+// Arith, arithmetic_of(prime), unit and per_product, which its products round by, and width and leaf_width,
+// the coefficients that a thread adds up side by side, stand above.
 
 typedef unsigned long long u64;
 typedef unsigned int u32;
 typedef Arith::Number Number;
 
 constexpr u32 parts = Arith::parts;
-
-// Coefficients that a thread adds up side by side, of two products and of a leaf's.
-constexpr u32 width = parts <= 2 ? 4 : 2, leaf_width = parts <= 2 ? 2 : 1;
 
 // What follows stands in kernel/hafnian_sum.hpp as well.
 constexpr u32 most_levels = 32, lane_bits = 3;
@@ -48,7 +46,7 @@ __device__ __forceinline__ void convolve(const Arith &a, const Factors<count> &o
     for (u32 t = 0; t < count; ++t)
 #pragma unroll
         for (u32 k = 1; k < many; ++k) window[t][many - 1 + k] = of.y[t][first + k].x;
-#pragma unroll 1
+#pragma unroll(many == 1 ? 4 : 1)
     for (u32 left = first; left != 0; left -= many) {
 #pragma unroll
         for (u32 t = 0; t < count; ++t)

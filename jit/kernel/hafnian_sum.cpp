@@ -8,20 +8,27 @@
 namespace libperm {
 namespace {
 
-constexpr unsigned hafnian_blocks = 8; // of a multiprocessor, that registers leave room for
-
 // The layout of device/hafnian_sum.cuh.
 constexpr std::size_t behind = 4;
 
-std::size_t node_doubles(const HafnianLines &of, int s) {
-    const auto lines = static_cast<std::size_t>(of.lines() - 2 * s),
+// The wider, the fewer loads; the narrower, the fewer threads that wait for others.
+struct Widths {
+    int of_node, of_leaf;
+};
+Widths widths_of(Arithmetic arithmetic) {
+    if (arithmetic == Arithmetic::complex_dd) return {1, 1};
+    return arithmetic == Arithmetic::real || arithmetic == Arithmetic::complex ? Widths{4, 2} : Widths{2, 1};
+}
+
+std::size_t node_doubles(const HafnianShape &of, int s) {
+    const auto lines = static_cast<std::size_t>(2 * (of.pairs - s) + (of.has_loops ? 1 : 0)),
                polynomials = lines * (lines - 1) / 2 + 1, stride = static_cast<std::size_t>(s + 1) | 1;
     return (polynomials * stride + behind) * static_cast<std::size_t>(parts_of(of.arithmetic)) +
            2 * polynomials;
 }
 
 // Scratch, two leaves' values, sums by level; then errors.
-std::size_t fixed_doubles(const HafnianLines &of) {
+std::size_t fixed_doubles(const HafnianShape &of) {
     const std::size_t cells =
         (of.has_loops ? 10 : 2) * (static_cast<std::size_t>(of.pairs) - 1 + behind) + 2 + most_hafnian_levels;
     return cells * static_cast<std::size_t>(parts_of(of.arithmetic)) + 2;
@@ -35,12 +42,14 @@ KernelRecipe hafnian_kernel(Arithmetic arithmetic) {
         formatted("hafnians of {} numbers\ngenerator {}\n", arithmetic_name(arithmetic), generator_digest);
     recipe.source = [arithmetic] {
         const double unit = hafnian_unit(arithmetic);
+        const Widths widths = widths_of(arithmetic);
         return formatted("// libperm: hafnians of {} numbers.\n\n", arithmetic_name(arithmetic)) +
                number_cuh +
                formatted("\ntypedef {} Arith;\nconstexpr double unit = {}, per_product = {};\n"
+                         "constexpr unsigned width = {}, leaf_width = {};\n"
                          "__device__ __forceinline__ Arith arithmetic_of(double{}) {{ return {{{}}}; }}\n\n",
                          arithmetic_type(arithmetic), unit, hafnian_roundings(arithmetic) * unit,
-                         arithmetic == Arithmetic::modular ? " prime" : "",
+                         widths.of_node, widths.of_leaf, arithmetic == Arithmetic::modular ? " prime" : "",
                          arithmetic == Arithmetic::modular ? "prime, 1 / prime" : "") +
                hafnian_sum_cuh +
                formatted("\nextern \"C\" __global__ void __launch_bounds__({}, {})\n"
@@ -55,8 +64,8 @@ KernelRecipe hafnian_kernel(Arithmetic arithmetic) {
 }
 
 // Levels with signs of their own, which are not both taken, need but one node, and the one before it.
-HafnianPlaces::HafnianPlaces(const HafnianLines &of, int piece_bits, std::size_t most_shared) : place{} {
-    const int leaf = of.pairs - 2, top = HafnianLanes::lane_bits + piece_bits + 1;
+HafnianPlaces::HafnianPlaces(const HafnianShape &of, std::size_t most_shared) : place{} {
+    const int leaf = of.pairs - 2, top = hafnian_lane_bits + of.piece_bits + 1;
     std::size_t near = fixed_doubles(of);
     int level = leaf;
     for (; level > top; --level) {

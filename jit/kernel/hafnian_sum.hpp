@@ -3,7 +3,7 @@
 #pragma once
 
 #include "jit/compile/kernel_recipe.hpp"
-#include "jit/lanes/hafnian_sum.hpp"
+#include "jit/number/hafnian_number.hpp"
 
 #include <array>
 #include <cstddef>
@@ -13,11 +13,14 @@ namespace libperm {
 
 constexpr const char *hafnian_entry = "perm_hafnian_walks";
 constexpr unsigned hafnian_threads = 64; // of a block at most
+// Blocks that a multiprocessor's registers leave room for, and bytes of its memory that each may have.
+constexpr unsigned hafnian_blocks = 8;
+constexpr std::size_t hafnian_near_bytes = 24576;
 
 KernelRecipe hafnian_kernel(Arithmetic arithmetic);
 
 // What follows stands in device/hafnian_sum.cuh as well.
-constexpr int most_hafnian_levels = 32;
+constexpr int most_hafnian_levels = 32, hafnian_lane_bits = 3;
 
 struct HafnianLaunch {
     std::uint64_t entries, errors, pieces, room, told; // addresses
@@ -27,13 +30,20 @@ struct HafnianLaunch {
     std::array<std::uint32_t, most_hafnian_levels> place;
 };
 
+struct HafnianShape {
+    Arithmetic arithmetic;
+    int pairs;
+    bool has_loops;
+    int piece_bits; // signs that tell pieces from each other
+};
+
 // Where a block of threads has its nodes: from the last level on near, as many as fit.
 struct HafnianPlaces {
     std::uint32_t first_near;
     std::array<std::uint32_t, most_hafnian_levels> place;
     std::size_t room_doubles, shared_bytes;
 
-    HafnianPlaces(const HafnianLines &of, int piece_bits, std::size_t most_shared);
+    HafnianPlaces(const HafnianShape &of, std::size_t most_shared);
 };
 
 constexpr std::size_t hafnian_told_doubles(Arithmetic a) { // of a lane

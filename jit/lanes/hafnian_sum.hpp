@@ -15,7 +15,7 @@
 // which a change of all signs leaves as it is: the first is 1, and the sum is half of that.
 #pragma once
 
-#include "jit/number/arithmetic.hpp"
+#include "jit/number/hafnian_number.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -45,12 +45,6 @@ struct HafnianLanes {
     // Of a lane's terms, by the signs that tell it from others.
     static constexpr bool is_negative(int lane) { return ((lane ^ lane >> 1 ^ lane >> 2) & 1) != 0; }
 };
-
-// A product that is added rounds `hafnian_roundings` times, by the unit as a share of the sum of its parts.
-constexpr int hafnian_roundings(Arithmetic a) {
-    return a == Arithmetic::complex_dd ? 4 : a == Arithmetic::complex ? 3 : a == Arithmetic::dd ? 2 : 1;
-}
-constexpr double hafnian_unit(Arithmetic a) { return a == Arithmetic::modular ? 0 : unit_of(a); }
 
 // Signs that a sum runs over but for the lanes' ones: it falls into 2^bits pieces, bits <= these.
 constexpr int hafnian_sign_bits(int pairs) { return pairs - 3 - HafnianLanes::lane_bits; }

@@ -13,10 +13,6 @@
 namespace libperm {
 namespace {
 
-// A piece takes a millisecond or so; what its first levels take is little of that. They are properties of the
-// lines alone, so the result does not know of threads.
-constexpr int piece_sign_bits = 8, most_piece_bits = 16;
-
 // sum (-1)^(bits of k) x_k of 2^bits numbers, by halves.
 template <class A> typename A::Number signed_sum(const A &a, std::vector<typename A::Number> x) {
     for (std::size_t half = x.size() / 2; half > 0; half /= 2)
@@ -123,10 +119,6 @@ class SignsOnDevices {
 };
 
 } // namespace
-
-int piece_bits_of(int pairs) {
-    return std::clamp(hafnian_sign_bits(pairs) - piece_sign_bits, 0, most_piece_bits);
-}
 
 std::vector<HafnianPart> hafnians_by_signs(const std::vector<LineNumbers> &all, const SignDevices &where,
                                            RunControl &control, std::int64_t &device_bytes) {

@@ -1,12 +1,12 @@
 #include "lib/bjorklund/plan.hpp"
 
 #include "jit/kernel/hafnian_sum.hpp"
+#include "jit/lanes/hafnian_sum.hpp"
 #include "jit/text/text.hpp"
 #include "lib/base/fields.hpp"
-#include "lib/bjorklund/signs_on_device.hpp"
-#include "lib/bjorklund/sums.hpp"
 #include "lib/run/proposals.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace libperm {
@@ -18,13 +18,11 @@ bool has_loop(const Pattern &graph) {
     return false;
 }
 
-HafnianLines real_lines(const BjorklundPlan &plan) {
-    return {Arithmetic::real, plan.pairs, plan.has_loops, nullptr, nullptr, 0};
-}
-
 // As doubles of a number; with both signs of each level.
 double bytes_of_walk(const BjorklundPlan &plan) {
-    return plan.by_definition() ? 0 : 8 * static_cast<double>(hafnian_room(real_lines(plan)));
+    if (plan.by_definition()) return 0;
+    const HafnianLines lines{Arithmetic::real, plan.pairs, plan.has_loops, nullptr, nullptr, 0};
+    return 8 * static_cast<double>(hafnian_room(lines));
 }
 
 } // namespace
@@ -39,6 +37,11 @@ bool BjorklundPlan::by_definition() const { return !has_matching || pairs < Hafn
 double BjorklundPlan::operations() const {
     if (by_definition()) return has_matching ? std::exp2(2 * pairs) * pairs / (has_loops ? 1 : 2) : 1;
     return std::exp2(pairs - 3) * hafnian_operations(pairs, has_loops);
+}
+
+int piece_bits_of(int pairs) {
+    constexpr int sign_bits = 8, most_bits = 16;
+    return std::clamp(hafnian_sign_bits(pairs) - sign_bits, 0, most_bits);
 }
 
 Cost bjorklund_cost(const BjorklundPlan &plan, int threads) {
@@ -56,8 +59,10 @@ Cost bjorklund_cost(const BjorklundPlan &plan, const GpuProperties &gpu) {
     Cost cost;
     cost.operations = plan.operations();
     cost.compile_seconds = gpu_start::compile;
-    cost.serial_seconds = cost.compile_seconds + gpu_start::bring_in + cost.operations / rate;
-    cost.bytes = bytes_of_signs_on_device(real_lines(plan), piece_bits_of(plan.pairs), gpu.multiprocessors);
+    cost.serial_seconds = cost.compile_seconds + cost.operations / rate;
+    const HafnianPlaces places({Arithmetic::real, plan.pairs, plan.has_loops, piece_bits_of(plan.pairs)},
+                               hafnian_near_bytes);
+    cost.bytes = 8.0 * hafnian_blocks * gpu.multiprocessors * static_cast<double>(places.room_doubles);
     return cost;
 }
 

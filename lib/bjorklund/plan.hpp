@@ -27,6 +27,10 @@ class BjorklundPlan final : public EnginePlan {
 
 constexpr std::int32_t most_bjorklund_lines = 64;
 
+// Signs that tell the pieces of a sum from each other: a piece takes a millisecond or so, of which its first
+// levels take little. Of the lines alone, so the result does not know of threads.
+int piece_bits_of(int pairs);
+
 Cost bjorklund_cost(const BjorklundPlan &plan, int threads);
 Cost bjorklund_cost(const BjorklundPlan &plan, const GpuProperties &gpu); // not by definition
 // `bits`: of the hafnian, if it is to be exact.

@@ -9,14 +9,13 @@ namespace libperm {
 namespace {
 
 constexpr double launch_seconds = 0.1;        // of one launch at most, as predicted
-constexpr std::size_t near_bytes = 24576;     // of a block: eight of these share a multiprocessor's memory
 constexpr std::int64_t most_room = 4ll << 30; // bytes of all blocks
 
-constexpr double blocks_of_each = 8; // multiprocessor
-
 std::size_t most_shared(const DeviceQueue &queue) {
-    return std::min(near_bytes, queue.limits().shared_bytes);
+    return std::min(hafnian_near_bytes, queue.limits().shared_bytes);
 }
+
+static_assert(hafnian_lane_bits == HafnianLanes::lane_bits);
 
 std::uint64_t walks_of(std::uint64_t pieces) { return pieces << HafnianLanes::lane_bits; }
 
@@ -26,7 +25,7 @@ SignsOnDevice::SignsOnDevice(DeviceQueue &queue, const LineNumbers &like, int pi
                              double piece_seconds)
     : queue_(queue),
       piece_bits_(piece_bits),
-      places_(like.view(), piece_bits, most_shared(queue)),
+      places_({like.arithmetic, like.pairs, like.has_loops, piece_bits}, most_shared(queue)),
       threads_(queue.block_threads(hafnian_threads)),
       entries_(queue),
       errors_(queue),
@@ -97,11 +96,6 @@ std::int64_t SignsOnDevice::peak_bytes() const {
     std::size_t bytes = 0;
     for (const DeviceArray *array : {&entries_, &errors_, &pieces_, &room_, &told_}) bytes += array->bytes();
     return static_cast<std::int64_t>(bytes);
-}
-
-double bytes_of_signs_on_device(const HafnianLines &of, int piece_bits, double multiprocessors) {
-    const HafnianPlaces places(of, piece_bits, near_bytes);
-    return blocks_of_each * multiprocessors * 8 * static_cast<double>(places.room_doubles);
 }
 
 } // namespace libperm

@@ -34,7 +34,4 @@ class SignsOnDevice { // throws JitError
     DeviceArray entries_, errors_, pieces_, room_, told_;
 };
 
-// About what blocks of threads work in, of real doubles.
-double bytes_of_signs_on_device(const HafnianLines &of, int piece_bits, double multiprocessors);
-
 } // namespace libperm

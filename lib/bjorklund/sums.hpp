@@ -17,9 +17,6 @@ struct HafnianPart {
     double error = 0;
 };
 
-// Signs that tell the pieces of a sum from each other.
-int piece_bits_of(int pairs);
-
 HafnianPart hafnian_by_definition(const LineNumbers &lines);
 
 // The GPUs that sum instead of the processor, with the same bits.

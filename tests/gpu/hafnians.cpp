@@ -86,7 +86,7 @@ TEST_CASE("GPU: hafnians have the bits of the CPU") {
     CHECK(compared > 60);
 }
 
-TEST_CASE("GPU: shards of a hafnian, some on each") {
+TEST_CASE("GPU: shards of a hafnian put together") {
     if (!gpu()) return;
     Random random(run::seed(0x686167));
     const FullGraph graph(36, true, false, random);
