@@ -12,10 +12,10 @@
 namespace libperm {
 
 constexpr const char *hafnian_entry = "perm_hafnian_walks";
-constexpr unsigned hafnian_threads = 64; // of a block at most
-// Blocks that a multiprocessor's registers leave room for, and bytes of its memory that each may have.
-constexpr unsigned hafnian_blocks = 8;
-constexpr std::size_t hafnian_near_bytes = 24576;
+// On an H100, of 32 to 128 threads and 12 to 48 KB: threads of a block at most, blocks that a multiprocessor's
+// registers leave room for, and bytes of its memory that each may have.
+constexpr unsigned hafnian_threads = 128, hafnian_blocks = 4;
+constexpr std::size_t hafnian_near_bytes = 49152;
 
 KernelRecipe hafnian_kernel(Arithmetic arithmetic);
 
