@@ -12,8 +12,8 @@
 namespace libperm {
 
 constexpr const char *hafnian_entry = "perm_hafnian_walks";
-// On an H100, of 32 to 128 threads and 12 to 48 KB: threads of a block at most, blocks that a multiprocessor's
-// registers leave room for, and bytes of its memory that each may have.
+// On an H100, of 32 to 128 threads and 12 to 48 KB: threads of a block at most, blocks that a
+// multiprocessor's registers leave room for, and bytes of its memory that each may have.
 constexpr unsigned hafnian_threads = 128, hafnian_blocks = 4;
 constexpr std::size_t hafnian_near_bytes = 49152;
 
