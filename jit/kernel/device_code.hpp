@@ -33,6 +33,7 @@ extern const char *const walk_value_cuh;
 extern const char *const matching_walk_cuh;
 extern const char *const bet_tally_cuh;
 extern const char *const set_tables_cuh;
+extern const char *const hafnian_sum_cuh;
 
 // Of all that writes kernels: one of another generator is not taken for one of this.
 extern const char *const generator_digest;

@@ -39,31 +39,23 @@ template <class Part> HWY_INLINE void write(double *p, const ComplexOf<Part> &x)
     write(p + doubles_of<Part>, x.im);
 }
 
-// width: coefficients under way together, as there are registers for. An accumulated product rounds
-// `roundings` times, by the arithmetic's unit as a share of the sum of its parts.
+// width: coefficients under way together, as there are registers for.
+template <Arithmetic arithmetic, int coefficients> struct FactsOf {
+    static constexpr int width = coefficients;
+    static constexpr double unit = hafnian_unit(arithmetic),
+                            per_product = hafnian_roundings(arithmetic) * unit;
+};
 template <class A> struct Facts;
-template <> struct Facts<Real<Lane>> {
-    static constexpr int width = 8, roundings = 1;
-    static constexpr double unit = unit_of(Arithmetic::real);
-};
-template <> struct Facts<Complex<Real<Lane>>> {
-    static constexpr int width = 4, roundings = 3;
-    static constexpr double unit = unit_of(Arithmetic::complex);
-};
-template <> struct Facts<DD<Lane>> {
-    static constexpr int width = 4, roundings = 2;
-    static constexpr double unit = unit_of(Arithmetic::dd);
-};
-template <> struct Facts<Complex<DD<Lane>>> {
-    static constexpr int width = 2, roundings = 4;
-    static constexpr double unit = unit_of(Arithmetic::complex_dd);
-};
-template <> struct Facts<Modular<Lane>> {
-    static constexpr int width = 4, roundings = 0;
-    static constexpr double unit = 0;
-};
+template <> struct Facts<Real<Lane>> : FactsOf<Arithmetic::real, 8> {};
+template <> struct Facts<Complex<Real<Lane>>> : FactsOf<Arithmetic::complex, 4> {};
+template <> struct Facts<DD<Lane>> : FactsOf<Arithmetic::dd, 4> {};
+template <> struct Facts<Complex<DD<Lane>>> : FactsOf<Arithmetic::complex_dd, 2> {};
+template <> struct Facts<Modular<Lane>> : FactsOf<Arithmetic::modular, 4> {};
 
-// Consecutive coefficients of a sum of products of polynomials.
+template <class A, int count> struct Factors { const double *x[count], *y[count]; };
+
+// Consecutive coefficients of a sum of products of polynomials: each is added up by the place of its factors
+// in x, whatever the width.
 template <class A, int width> struct Coefficients {
     using Number = typename A::Number;
     static constexpr std::size_t stride = doubles_of<Number>;
@@ -77,12 +69,15 @@ template <class A, int width> struct Coefficients {
         first = a.madd(x, other, first);
         rest.add(a, x, y + stride);
     }
-    // Coefficients of x from there on, which reach but the later ones; y: all of it.
-    HWY_INLINE void add_last(const A &a, const double *x, const double *y) {
-        Number next;
-        read(x + stride, next);
-        rest.add(a, next, y);
-        rest.add_last(a, x + stride, y);
+    // x from behind `reach` on, which reaches but the later ones; y: all of it.
+    template <int count>
+    HWY_INLINE void add_last(const A &a, const Factors<A, count> &of, std::size_t reach) {
+        for (int t = 0; t < count; ++t) {
+            Number next;
+            read(of.x[t] + reach + stride, next);
+            rest.add(a, next, of.y[t]);
+        }
+        rest.add_last(a, of, reach + stride);
     }
     template <class Take> HWY_INLINE void give(int k, const Take &take) const {
         take(k, first);
@@ -99,11 +94,9 @@ template <class A> struct Coefficients<A, 1> {
         read(y, other);
         first = a.madd(x, other, first);
     }
-    HWY_INLINE void add_last(const A &, const double *, const double *) {}
+    template <int count> HWY_INLINE void add_last(const A &, const Factors<A, count> &, std::size_t) {}
     template <class Take> HWY_INLINE void give(int k, const Take &take) const { take(k, first); }
 };
-
-template <class A, int count> struct Factors { const double *x[count], *y[count]; };
 
 // take(k, coefficient k) of sum x y, from `from` on to length - 1.
 template <int width, class A, int count, class Take>
@@ -120,7 +113,7 @@ HWY_INLINE void convolve(const A &a, const Factors<A, count> &of, int from, int 
                 read(of.x[t] + i, x);
                 sum.add(a, x, of.y[t] + (reach - i));
             }
-        for (int t = 0; t < count; ++t) sum.add_last(a, of.x[t] + reach, of.y[t]);
+        sum.add_last(a, of, reach);
         sum.give(k, take);
     }
     if constexpr (width > 1) convolve<width / 2>(a, of, k, length, take);
@@ -155,7 +148,7 @@ template <class Part> HWY_INLINE Lane modulus(const ComplexOf<Part> &x) {
 template <class A> class HafnianWalk {
     using Number = typename A::Number;
     static constexpr std::size_t stride = doubles_of<Number>;
-    static constexpr double unit = Facts<A>::unit, per_product = Facts<A>::roundings * unit;
+    static constexpr double unit = Facts<A>::unit, per_product = Facts<A>::per_product;
 
   public:
     HWY_INLINE HafnianWalk(const HafnianLines &of, A a, double *room)

@@ -1,9 +1,9 @@
 #include "lib/bjorklund/bjorklund.hpp"
 
 #include "lib/base/error.hpp"
-#include "lib/bjorklund/sums.hpp"
 #include "lib/bjorklund/whole.hpp"
 #include "lib/number/montgomery.hpp"
+#include "lib/run/placement.hpp"
 #include "preprocess/index.hpp"
 
 #include <cmath>
@@ -11,43 +11,50 @@
 namespace libperm {
 namespace {
 
+// Where a run takes place, and what it took there.
+struct Place {
+    const SignDevices &devices;
+    RunControl &control;
+    std::int64_t device_bytes = 0;
+};
+
 std::vector<HafnianPart> hafnians(const BjorklundPlan &plan, const std::vector<LineNumbers> &all,
-                                  RunControl &control) {
-    if (!plan.by_definition()) return hafnians_by_signs(all, control);
+                                  Place &place) {
+    if (!plan.by_definition())
+        return hafnians_by_signs(all, place.devices, place.control, place.device_bytes);
     std::vector<HafnianPart> parts;
     for (const LineNumbers &lines : all) {
         parts.push_back(hafnian_by_definition(lines));
-        control.advance(plan.operations());
+        place.control.advance(plan.operations());
     }
     return parts;
 }
 
 int halvings(const BjorklundPlan &plan) { return plan.by_definition() ? 0 : plan.pairs - 3; }
 
-Ball of_block(const BjorklundPlan &plan, const Block &block, RunControl &control) {
+Ball of_block(const BjorklundPlan &plan, const Block &block, Place &place) {
     if (!plan.has_matching) return {};
     const std::vector<LineNumbers> lines{numbers_of_lines(plan, block)};
-    const HafnianPart haf = hafnians(plan, lines, control).front();
+    const HafnianPart haf = hafnians(plan, lines, place).front();
     return ball_within(haf.parts[0], haf.error, lines.front().exp2 - halvings(plan));
 }
 
-WideBall of_block(const BjorklundPlan &plan, const ExactBlock &block, Arithmetic arithmetic,
-                  RunControl &control) {
+WideBall of_block(const BjorklundPlan &plan, const ExactBlock &block, Arithmetic arithmetic, Place &place) {
     if (!plan.has_matching) return {};
     const std::vector<LineNumbers> lines{numbers_of_lines(plan, block, arithmetic)};
-    const HafnianPart haf = hafnians(plan, lines, control).front();
+    const HafnianPart haf = hafnians(plan, lines, place).front();
     Parts parts{}; // a number has all of these or its highs or those of the real part
     const std::size_t step = is_dd(lines.front().arithmetic) ? 1 : 2;
     for (std::size_t k = 0; k < at(parts_of(lines.front().arithmetic)); ++k) parts[step * k] = haf.parts[k];
     return ball_within(parts, haf.error, lines.front().exp2 - halvings(plan));
 }
 
-ResidueVector of_residues(const BjorklundPlan &plan, const Residues &residues, RunControl &control) {
+ResidueVector of_residues(const BjorklundPlan &plan, const Residues &residues, Place &place) {
     if (!plan.has_matching) return ResidueVector(residues.primes.size(), 0);
     std::vector<LineNumbers> all;
     for (std::size_t m = 0; m < residues.primes.size(); ++m)
         all.push_back(numbers_of_lines(plan, residues, m));
-    const std::vector<HafnianPart> parts = hafnians(plan, all, control);
+    const std::vector<HafnianPart> parts = hafnians(plan, all, place);
     ResidueVector values;
     for (std::size_t m = 0; m < parts.size(); ++m) {
         const Montgomery field(residues.primes[m]);
@@ -62,26 +69,38 @@ ResidueVector of_residues(const BjorklundPlan &plan, const Residues &residues, R
 
 } // namespace
 
-EngineResult run_bjorklund(const BjorklundPlan &plan, const EngineInput &input, RunControl &control) {
+EngineResult run_bjorklund(const BjorklundPlan &plan, const EngineInput &input, RunControl &control,
+                           const SignDevices &where) {
     EngineResult result;
+    Place place{where, control};
     double matrices = 1;
     if (const Residues *residues = input.residues()) {
-        result.value = of_residues(plan, *residues, control);
+        result.value = of_residues(plan, *residues, place);
         matrices = static_cast<double>(residues->primes.size());
     } else if (const Block *block = input.block()) {
-        result.value = to_the_only_multiple(of_block(plan, *block, control), *block);
+        result.value = to_the_only_multiple(of_block(plan, *block, place), *block);
     } else if (input.mpfr_bits() > 0) {
         result.value = plan.has_matching ? hafnian_in_mpfr(plan, *input.exact(), input.mpfr_bits(), control)
                                          : WideBall{};
     } else {
-        result.value = of_block(plan, *input.exact(), input.arithmetic(), control);
+        result.value = of_block(plan, *input.exact(), input.arithmetic(), place);
     }
     result.counts.operations = matrices * plan.operations();
+    result.counts.peak_bytes = place.device_bytes;
     return result;
 }
 
 EngineResult run_bjorklund(const EngineRun &run, const EngineInput &input) {
-    return run_bjorklund(*plan_as<BjorklundPlan>(run.choice), input, run.control);
+    const BjorklundPlan &plan = *plan_as<BjorklundPlan>(run.choice);
+    const Cost &cost = run.choice.cost;
+    EngineResult result;
+    const auto on_gpus = [&] {
+        const DeviceQueues queues = run.gpus.when_needed();
+        result =
+            run_bjorklund(plan, input, run.control, {&queues, cost.serial_seconds - cost.compile_seconds});
+    };
+    if (run.choice.on_gpu && run_on_gpu("a hafnian", run.options, on_gpus)) return result;
+    return run_bjorklund(plan, input, run.control);
 }
 
 } // namespace libperm

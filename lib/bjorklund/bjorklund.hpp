@@ -3,14 +3,16 @@
 #pragma once
 
 #include "lib/bjorklund/plan.hpp"
+#include "lib/bjorklund/sums.hpp"
 #include "lib/run/engine_run.hpp"
 
 namespace libperm {
 
 // In doubles, complex numbers, dd, MPFR's numbers and residues modulo primes below 2^47. Progress is counted
-// in multiply-adds, those of all matrices of residues.
-EngineResult run_bjorklund(const BjorklundPlan &plan, const EngineInput &input, RunControl &control);
-// The chosen candidate.
+// in multiply-adds, those of all matrices of residues. GPUs have no MPFR's numbers.
+EngineResult run_bjorklund(const BjorklundPlan &plan, const EngineInput &input, RunControl &control,
+                           const SignDevices &where = {});
+// The chosen candidate; on the processor, too, where a GPU fails that is not named.
 EngineResult run_bjorklund(const EngineRun &run, const EngineInput &input);
 
 } // namespace libperm

@@ -1,21 +1,17 @@
 #include "lib/base/aligned_doubles.hpp"
+#include "lib/base/work_sharing.hpp"
 #include "lib/bjorklund/number_parts.hpp"
+#include "lib/bjorklund/signs_on_device.hpp"
 #include "lib/bjorklund/sums.hpp"
 #include "lib/run/pieces.hpp"
+#include "lib/run/placement.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 namespace libperm {
 namespace {
-
-// A piece takes a millisecond or so; what its first levels take is little of that. They are properties of the
-// lines alone, so the result does not know of threads.
-constexpr int piece_sign_bits = 8, most_piece_bits = 16;
-
-int bits_of_pieces(const LineNumbers &lines) {
-    return std::clamp(hafnian_sign_bits(lines.pairs) - piece_sign_bits, 0, most_piece_bits);
-}
 
 // sum (-1)^(bits of k) x_k of 2^bits numbers, by halves.
 template <class A> typename A::Number signed_sum(const A &a, std::vector<typename A::Number> x) {
@@ -47,33 +43,104 @@ template <class A> HafnianPart total_of(const A &a, std::span<const HafnianPart>
     return total;
 }
 
+HafnianPart part_of(const LineNumbers &lines, const HafnianLanes &lanes) {
+    return with_arithmetic_of(lines.arithmetic, lines.prime,
+                              [&](const auto &a) { return part_of(a, lanes); });
+}
+
 HafnianPart run_piece(const LineNumbers &lines, std::uint64_t piece, RunControl &control) {
     const HafnianLines view = lines.view();
     const std::size_t doubles = hafnian_room(view);
     const Charge charge(&control.memory(), static_cast<std::int64_t>(8 * doubles));
     const AlignedDoubles room = aligned_doubles(doubles);
     HafnianLanes lanes{};
-    sum_over_pair_signs(view, bits_of_pieces(lines), piece, room.get(), lanes);
-    return with_arithmetic_of(lines.arithmetic, lines.prime,
-                              [&](const auto &a) { return part_of(a, lanes); });
+    sum_over_pair_signs(view, piece_bits_of(lines.pairs), piece, room.get(), lanes);
+    return part_of(lines, lanes);
 }
+
+// Pieces of all matrices on the GPUs.
+class SignsOnDevices {
+  public:
+    SignsOnDevices(const std::vector<LineNumbers> &all, const SignDevices &where, RunControl &control,
+                   double work)
+        : all_(all),
+          where_(where),
+          control_(control),
+          work_(work),
+          piece_bits_(piece_bits_of(all.front().pairs)),
+          devices_(where.queues->count()) {}
+
+    template <class Done> void run(std::span<const std::uint64_t> todo, const Done &done) {
+        share_out(
+            todo, devices_.size(),
+            {[&](std::size_t d) { return device(d).at_once(); },
+             [&](std::size_t d, std::span<const std::uint64_t> pieces) { run_on(device(d), pieces, done); },
+             [&](std::size_t, const std::exception_ptr &error) {
+                 return is_of_its_device(error, devices_.size() == 1);
+             }});
+    }
+
+    std::int64_t peak_bytes() const {
+        std::int64_t bytes = 0;
+        for (const auto &device : devices_) bytes += device ? device->peak_bytes() : 0;
+        return bytes;
+    }
+
+  private:
+    SignsOnDevice &device(std::size_t d) {
+        const double pieces = std::ldexp(static_cast<double>(all_.size()), piece_bits_);
+        if (!devices_[d])
+            devices_[d] = std::make_unique<SignsOnDevice>((*where_.queues)[d], all_.front(), piece_bits_,
+                                                          where_.seconds / pieces);
+        return *devices_[d];
+    }
+
+    // Those of a matrix together.
+    template <class Done>
+    void run_on(SignsOnDevice &device, std::span<const std::uint64_t> pieces, const Done &done) {
+        for (std::size_t k = 0, end = 0; k < pieces.size(); k = end) {
+            control_.begin_piece();
+            const std::uint64_t matrix = pieces[k] >> piece_bits_;
+            std::vector<std::uint64_t> own;
+            for (; end < pieces.size() && pieces[end] >> piece_bits_ == matrix; ++end)
+                own.push_back(pieces[end] - (matrix << piece_bits_));
+            const std::vector<HafnianLanes> lanes = device.lanes_of(all_[matrix], own);
+            for (std::size_t i = k; i < end; ++i) done(pieces[i], part_of(all_[matrix], lanes[i - k]));
+            control_.advance(work_ * static_cast<double>(end - k));
+        }
+    }
+
+    const std::vector<LineNumbers> &all_;
+    const SignDevices &where_;
+    RunControl &control_;
+    const double work_; // of a piece
+    const int piece_bits_;
+    std::vector<std::unique_ptr<SignsOnDevice>> devices_;
+};
 
 } // namespace
 
-std::vector<HafnianPart> hafnians_by_signs(const std::vector<LineNumbers> &all, RunControl &control) {
+std::vector<HafnianPart> hafnians_by_signs(const std::vector<LineNumbers> &all, const SignDevices &where,
+                                           RunControl &control, std::int64_t &device_bytes) {
     std::vector<HafnianPart> totals;
     if (all.empty()) return totals;
     const LineNumbers &first = all.front();
-    const std::uint64_t pieces = std::uint64_t{1} << bits_of_pieces(first);
-    const double work =
-        std::exp2(first.pairs - 3 - bits_of_pieces(first)) * hafnian_operations(first.pairs, first.has_loops);
-    const auto run = [&](std::uint64_t k) {
+    const std::uint64_t pieces = std::uint64_t{1} << piece_bits_of(first.pairs);
+    const double work = std::exp2(first.pairs - 3 - piece_bits_of(first.pairs)) *
+                        hafnian_operations(first.pairs, first.has_loops);
+    const auto one = [&](std::uint64_t k) {
         const HafnianPart part = run_piece(all[k / pieces], k % pieces, control);
         control.advance(work);
         return part;
     };
+    const auto run = [&](std::span<const std::uint64_t> todo, const auto &done) {
+        if (!where.queues) return each_on_its_thread(control, one)(todo, done);
+        SignsOnDevices devices(all, where, control, work);
+        devices.run(todo, done);
+        device_bytes = devices.peak_bytes();
+    };
     const std::vector<HafnianPart> parts =
-        parts_of_pieces(control, pieces * all.size(), work, HafnianPart{}, each_on_its_thread(control, run));
+        parts_of_pieces(control, pieces * all.size(), work, HafnianPart{}, run);
     for (std::size_t m = 0; m < all.size(); ++m)
         totals.push_back(with_arithmetic_of(all[m].arithmetic, all[m].prime, [&](const auto &a) {
             return total_of(a, std::span<const HafnianPart>(parts).subspan(m * pieces, pieces));

@@ -1,10 +1,12 @@
 #include "lib/bjorklund/plan.hpp"
 
+#include "jit/kernel/hafnian_sum.hpp"
 #include "jit/lanes/hafnian_sum.hpp"
 #include "jit/text/text.hpp"
 #include "lib/base/fields.hpp"
 #include "lib/run/proposals.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace libperm {
@@ -37,6 +39,11 @@ double BjorklundPlan::operations() const {
     return std::exp2(pairs - 3) * hafnian_operations(pairs, has_loops);
 }
 
+int piece_bits_of(int pairs) {
+    constexpr int sign_bits = 8, most_bits = 16;
+    return std::clamp(hafnian_sign_bits(pairs) - sign_bits, 0, most_bits);
+}
+
 Cost bjorklund_cost(const BjorklundPlan &plan, int threads) {
     constexpr double one_by_one = 3e-9, by_lanes = 0.045e-9;
     Cost cost;
@@ -46,27 +53,69 @@ Cost bjorklund_cost(const BjorklundPlan &plan, int threads) {
     return cost;
 }
 
-Slowdown bjorklund_slowdown(const Numbers &numbers, double bits) {
+Cost bjorklund_cost(const BjorklundPlan &plan, const GpuProperties &gpu) {
+    constexpr double issued = 0.02; // of what the double-precision units can take, of real numbers
+    const double rate = issued * gpu.fp64_lanes * gpu.multiprocessors * gpu.clock_hz;
+    Cost cost;
+    cost.operations = plan.operations();
+    cost.compile_seconds = gpu_start::compile;
+    cost.serial_seconds = cost.compile_seconds + cost.operations / rate;
+    const HafnianPlaces places({Arithmetic::real, plan.pairs, plan.has_loops, piece_bits_of(plan.pairs)},
+                               hafnian_near_bytes);
+    cost.bytes = 8.0 * hafnian_blocks * gpu.multiprocessors * static_cast<double>(places.room_doubles);
+    return cost;
+}
+
+Slowdown bjorklund_slowdown(bool on_gpu, const Numbers &numbers, double bits) {
     const double memory = numbers.precision == Precision::dd ? 2 : 1;
-    Slowdown slowdown = Pace{2.6, 7, 25, 3.8, 1000, modular_bits}.slowdown(numbers, bits);
+    const Pace pace =
+        on_gpu ? Pace{1, 1.5, 4, 1.3, 0, modular_bits} : Pace{2.6, 7, 25, 3.8, 1000, modular_bits};
+    Slowdown slowdown = pace.slowdown(numbers, bits);
     slowdown.memory *= numbers.complex && numbers.precision != Precision::exact ? 2 * memory : memory;
     return slowdown;
 }
 
-void propose_bjorklund(Proposals &task, Engine self) {
-    if (!task.wants_on_cpu(self)) return;
-    const auto plan = std::make_shared<const BjorklundPlan>(task.a);
+namespace {
+
+Candidate candidate_on_cpu(const Proposals &task, std::shared_ptr<const BjorklundPlan> plan) {
     Candidate c;
-    c.engine = self;
-    const bool fits = task.a.rows <= most_bjorklund_lines;
-    if (fits) {
-        c.plan = plan;
-        c.cost = bjorklund_cost(*plan, task.options.threads);
-    } else {
+    c.cost = bjorklund_cost(*plan, task.options.threads);
+    c.plan = std::move(plan);
+    return c;
+}
+
+Candidate candidate_on_gpu(const Proposals &task, std::shared_ptr<const BjorklundPlan> plan) {
+    Candidate c;
+    c.on_gpu = true;
+    c.cost = bjorklund_cost(*plan, task.machine.gpu());
+    c.plan = std::move(plan);
+    if (task.machine.has_gpu()) return c;
+    c.lacks_gpu = true;
+    c.refusal = PERM_UNSUPPORTED;
+    c.why_not = "needs a GPU: " + task.machine.why_no_gpu();
+    return c;
+}
+
+} // namespace
+
+// Of few lines the definition is the processor's, whatever is named.
+void propose_bjorklund(Proposals &task, Engine self) {
+    if (task.options.names_engine() && !task.asks_for(self)) return;
+    const auto add = [&](Candidate c) {
+        c.engine = self;
+        const Slowdown slowdown =
+            c.plan ? bjorklund_slowdown(c.on_gpu, task.values.numbers, task.bits) : Slowdown{};
+        task.add(std::move(c), slowdown);
+    };
+    if (task.a.rows > most_bjorklund_lines) {
+        Candidate c;
         c.refusal = PERM_UNSUPPORTED;
         c.why_not = formatted("takes at most {} lines, this graph has {}", most_bjorklund_lines, task.a.rows);
+        return add(std::move(c));
     }
-    task.add(std::move(c), fits ? bjorklund_slowdown(task.values.numbers, task.bits) : Slowdown{});
+    const auto plan = std::make_shared<const BjorklundPlan>(task.a);
+    if (task.options.device != Device::gpu || plan->by_definition()) add(candidate_on_cpu(task, plan));
+    if (!plan->by_definition() && task.may_use_gpu()) add(candidate_on_gpu(task, plan));
 }
 
 std::string saved_bjorklund(const EnginePlan &, bool) { return "b"; } // it follows from the pattern
@@ -77,7 +126,12 @@ std::shared_ptr<const EnginePlan> restored_bjorklund(std::string_view bytes, con
 }
 
 void check_bjorklund(const Candidate &c) {
-    require(plan_as<BjorklundPlan>(c) && !c.transposed && !c.on_gpu, "a graph of few lines");
+    const auto *plan = plan_as<BjorklundPlan>(c);
+    require(plan && !c.transposed && !(c.on_gpu && plan->by_definition()), "a graph of few lines");
+}
+
+KernelSource bjorklund_source(const Candidate &, const Numbers &numbers, bool) {
+    return {hafnian_kernel(numbers.arithmetic()).source(), {}};
 }
 
 } // namespace libperm

@@ -2,6 +2,7 @@
 // of lines and whether there are loops.
 #pragma once
 
+#include "jit/driver/gpu_properties.hpp"
 #include "lib/run/candidate.hpp"
 #include "preprocess/pattern.hpp"
 
@@ -26,9 +27,14 @@ class BjorklundPlan final : public EnginePlan {
 
 constexpr std::int32_t most_bjorklund_lines = 64;
 
+// Signs that tell the pieces of a sum from each other: a piece takes a millisecond or so, of which its first
+// levels take little. Of the lines alone, so the result does not know of threads.
+int piece_bits_of(int pairs);
+
 Cost bjorklund_cost(const BjorklundPlan &plan, int threads);
+Cost bjorklund_cost(const BjorklundPlan &plan, const GpuProperties &gpu); // not by definition
 // `bits`: of the hafnian, if it is to be exact.
-Slowdown bjorklund_slowdown(const Numbers &numbers, double bits);
+Slowdown bjorklund_slowdown(bool on_gpu, const Numbers &numbers, double bits);
 
 void propose_bjorklund(Proposals &task, Engine self);
 
@@ -36,5 +42,7 @@ void propose_bjorklund(Proposals &task, Engine self);
 std::string saved_bjorklund(const EnginePlan &plan, bool with_predictions);
 std::shared_ptr<const EnginePlan> restored_bjorklund(std::string_view bytes, const PlanSource &of);
 void check_bjorklund(const Candidate &c);
+
+KernelSource bjorklund_source(const Candidate &c, const Numbers &numbers, bool nonnegative);
 
 } // namespace libperm

@@ -1,6 +1,7 @@
 // The hafnian of numbered lines, by all matchings or by a sum over signs.
 #pragma once
 
+#include "jit/queue/device_queues.hpp"
 #include "lib/bjorklund/lines.hpp"
 #include "lib/number/ball.hpp"
 #include "lib/run/run_control.hpp"
@@ -18,8 +19,16 @@ struct HafnianPart {
 
 HafnianPart hafnian_by_definition(const LineNumbers &lines);
 
-// One for each of `all`, which are of one shape; each times 2^(3 - pairs) is the hafnian.
-std::vector<HafnianPart> hafnians_by_signs(const std::vector<LineNumbers> &all, RunControl &control);
+// The GPUs that sum instead of the processor, with the same bits.
+struct SignDevices {
+    const DeviceQueues *queues = nullptr; // null: none
+    double seconds = 0;                   // that a GPU is predicted to take
+};
+
+// One for each of `all`, which are of one shape; each times 2^(3 - pairs) is the hafnian. `device_bytes`
+// becomes what they took of GPUs' memory.
+std::vector<HafnianPart> hafnians_by_signs(const std::vector<LineNumbers> &all, const SignDevices &where,
+                                           RunControl &control, std::int64_t &device_bytes);
 
 WideBall hafnian_in_mpfr(const BjorklundPlan &plan, const ExactBlock &block, int bits, RunControl &control);
 

@@ -2,7 +2,9 @@
 #pragma once
 
 #include "bench/families.hpp"
+#include "lib/run/outcome.hpp"
 #include "preprocess/block.hpp"
+#include "tests/support/exactly.hpp"
 #include "tests/support/gaussian_blocks.hpp"
 
 #include <bit>
@@ -70,6 +72,15 @@ Number hafnian(const Pattern &graph, const std::vector<Number> &values, const Nu
 }
 inline Gaussian hafnian(const ExactBlock &block) {
     return hafnian<Gaussian>(block.pattern, block.values, {0, 0}, {1, 0});
+}
+
+inline Gaussian value_of(const libperm::Outcome &x) {
+    return x.wide ? *x.wide : Gaussian{exactly(x.value), 0};
+}
+
+// To the last bit.
+inline bool same(const libperm::Outcome &x, const libperm::Outcome &y) {
+    return value_of(x) == value_of(y) && x.error.mantissa == y.error.mantissa && x.error.exp2 == y.error.exp2;
 }
 
 } // namespace graphs

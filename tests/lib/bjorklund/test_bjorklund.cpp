@@ -3,6 +3,7 @@
 #include "lib/base/fields.hpp"
 #include "lib/base/threads.hpp"
 #include "lib/bjorklund/bjorklund.hpp"
+#include "lib/input/machine.hpp"
 #include "lib/number/residues.hpp"
 #include "lib/plan/block_plan.hpp"
 #include "lib/plan/engines.hpp"
@@ -21,7 +22,7 @@
 #include <string>
 
 using namespace libperm;
-using graphs::at;
+using graphs::at, graphs::same, graphs::value_of;
 using oracle::Exact;
 using perm::families::Random;
 
@@ -46,8 +47,6 @@ Block doubles_of(const ExactBlock &block) {
     for (const Gaussian &x : block.values) doubles.values.push_back(tracked(x.re.get_d()));
     return doubles;
 }
-
-Gaussian value_of(const Outcome &x) { return x.wide ? *x.wide : Gaussian{exactly(x.value), 0}; }
 
 // Whether a bound was there to be checked.
 bool check(const Outcome &outcome, const Gaussian &truth) {
@@ -112,10 +111,6 @@ Pattern two_sides(std::int32_t n) {
         p.row_ptr.push_back(static_cast<std::int64_t>(p.col.size()));
     }
     return p;
-}
-
-bool same(const Outcome &x, const Outcome &y) {
-    return value_of(x) == value_of(y) && x.error.mantissa == y.error.mantissa && x.error.exp2 == y.error.exp2;
 }
 
 } // namespace
@@ -385,4 +380,46 @@ TEST_CASE("plans: proposed for graphs alone, made again from bytes, refused beyo
 
     options.engine = Engine::automatic;
     for (const Candidate &c : plan_of(two_sides(6)).candidates) CHECK(c.engine != Engine::bjorklund);
+}
+
+TEST_CASE("plans for a machine with a GPU take it where it is sooner, and name it") {
+    Options options = read_options(nullptr);
+    GpuProperties gpu;
+    gpu.compute_capability = 90;
+    gpu.multiprocessors = 132;
+    gpu.fp64_lanes = 64;
+    gpu.threads = 2048;
+    gpu.shared_bytes = 232448;
+    gpu.clock_hz = 1.98e9;
+    gpu.memory_bytes = std::int64_t{80} << 30;
+    Machine machine;
+    machine.memory_bytes = std::int64_t{1} << 37;
+    machine.gpus = {gpu};
+    options.machine = std::make_shared<const Machine>(machine);
+    const Numbers doubles, complex_dd{Precision::dd, true, 0};
+    const auto choice = [&](std::int32_t n, const Numbers &numbers) {
+        RunControl control;
+        const BlockPlan plan =
+            plan_block(graphs::complete(n, true), {}, {false, true, numbers, 0}, options, control);
+        REQUIRE(plan.choice() != nullptr);
+        CHECK(plan.choice()->engine == Engine::bjorklund);
+        info_of(Engine::bjorklund).check(*plan.choice());
+        return *plan.choice();
+    };
+    CHECK(!choice(30, doubles).on_gpu);
+    CHECK(!choice(30, complex_dd).on_gpu);
+    CHECK(choice(50, complex_dd).on_gpu);
+    CHECK(choice(60, doubles).on_gpu);
+    CHECK(choice(60, doubles).cost.bytes > 1e6);
+    options.device = Device::gpu;
+    CHECK(choice(30, doubles).on_gpu);
+    CHECK(!choice(8, doubles).on_gpu); // by definition
+    CHECK(info_of(Engine::bjorklund)
+              .source(choice(30, complex_dd), complex_dd, false)
+              .text.find("Complex<DD<double>>") != std::string::npos);
+    Candidate few = choice(8, doubles);
+    few.on_gpu = true;
+    CHECK_THROWS_AS(info_of(Engine::bjorklund).check(few), DamagedField);
+    options.device = Device::cpu;
+    CHECK(!choice(50, complex_dd).on_gpu);
 }
