@@ -54,7 +54,7 @@ Cost bjorklund_cost(const BjorklundPlan &plan, int threads) {
 }
 
 Cost bjorklund_cost(const BjorklundPlan &plan, const GpuProperties &gpu) {
-    constexpr double issued = 0.02; // of what the double-precision units can take, of real numbers
+    constexpr double issued = 0.033; // of what the double-precision units can take, of real numbers
     const double rate = issued * gpu.fp64_lanes * gpu.multiprocessors * gpu.clock_hz;
     Cost cost;
     cost.operations = plan.operations();
@@ -69,7 +69,7 @@ Cost bjorklund_cost(const BjorklundPlan &plan, const GpuProperties &gpu) {
 Slowdown bjorklund_slowdown(bool on_gpu, const Numbers &numbers, double bits) {
     const double memory = numbers.precision == Precision::dd ? 2 : 1;
     const Pace pace =
-        on_gpu ? Pace{1, 1.5, 4, 1.3, 0, modular_bits} : Pace{2.6, 7, 25, 3.8, 1000, modular_bits};
+        on_gpu ? Pace{2, 2.9, 9, 1.4, 0, modular_bits} : Pace{2.6, 7, 25, 3.8, 1000, modular_bits};
     Slowdown slowdown = pace.slowdown(numbers, bits);
     slowdown.memory *= numbers.complex && numbers.precision != Precision::exact ? 2 * memory : memory;
     return slowdown;
