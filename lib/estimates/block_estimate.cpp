@@ -88,7 +88,7 @@ void BlockEstimate::aim(double epsilon, double delta, EstimateMethod method) {
 }
 
 bool BlockEstimate::improve(std::int64_t samples, RunControl &control) {
-    constexpr double worth_it = 0.02, share = 0.1, first = 0.5, most = 10, of_an_entry = 1e-8; // seconds
+    constexpr double worth_it = 0.02, share = 0.1, first = 0.5, most = 2, of_an_entry = 1e-8; // seconds
     constexpr int most_trials = 30000;
     const double pays = std::min(share * pieces(samples).seconds(), most) - searched_;
     if (pays < worth_it) return false;

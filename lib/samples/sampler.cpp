@@ -71,7 +71,7 @@ std::vector<std::int32_t> Sampler::rows_of(std::uint64_t seed, std::uint64_t num
 
 // On one thread, measured (docs/benchmarks.md).
 double Sampler::seconds_of_chunk(const Potential &potential) {
-    constexpr double of_entry = 0.45e-9, of_step = 3e-9;
+    constexpr double of_entry = 0.2e-9, of_step = 0.8e-9;
     return static_cast<double>(chunk_samples) * (of_entry * static_cast<double>(potential.entries()) +
                                                  of_step * static_cast<double>(potential.n()));
 }
