@@ -214,7 +214,7 @@ void Fronts::count() {
     std::vector<double> left(fronts_.size(), 0); // for a front by its children
     for (std::size_t f = 0; f < fronts_.size(); ++f) {
         const double rest = numbers(fronts_[f].rest.size());
-        products_ += products_of(fronts_[f]);
+        products_ += fronts_[f].products() * lines_of_pair_ * lines_of_pair_;
         peak_ = std::max(peak_, held + numbers(fronts_[f].size()));
         held += rest - left[f];
         if (fronts_[f].parent != -1) left[at(fronts_[f].parent)] += rest;

@@ -44,13 +44,20 @@ class Fronts {
         return std::span(entries_).subspan(first_entry_[front],
                                            first_entry_[front + 1] - first_entry_[front]);
     }
+    // of(front) for each in its turn, which returns how many products of numbers that took; done(products),
+    // now and then.
+    template <class Of, class Done> void each(const Of &of, const Done &done) const {
+        constexpr double often = 1e5;
+        double products = 0;
+        for (std::size_t f = 0; f < fronts_.size(); ++f) {
+            products += of(f);
+            if (products < often && f + 1 < fronts_.size()) continue;
+            done(products);
+            products = 0;
+        }
+    }
     bool are_of_graph() const { return lines_of_pair_ == 2; }
-    std::size_t rows() const { // that are eliminated; of a graph its lines
-        return fronts_.empty() ? 0 : static_cast<std::size_t>(fronts_.back().last * lines_of_pair_);
-    }
-    double products_of(const Front &front) const {
-        return front.products() * lines_of_pair_ * lines_of_pair_;
-    }
+    std::size_t pairs() const { return fronts_.empty() ? 0 : static_cast<std::size_t>(fronts_.back().last); }
     double products() const { return products_; } // of numbers, that all take
     double peak() const { return peak_; }         // numbers that are held at once
     std::int64_t bytes() const;

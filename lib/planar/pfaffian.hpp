@@ -3,6 +3,7 @@
 #pragma once
 
 #include "lib/planar/fronts.hpp"
+#include "lib/planar/odd_permutation.hpp"
 #include "preprocess/index.hpp"
 
 #include <algorithm>
@@ -24,11 +25,9 @@ template <class Field> class Pfaffian {
     // column: into the field's product. `done`, `hold`, and what is returned: as of Determinant::find.
     template <class Entry, class Done, class Hold>
     bool find(const Entry &entry, const Done &done, const Hold &hold) {
-        place_.assign(fronts_.rows(), 0);
-        constexpr double often = 1e5;
-        double products = 0;
+        place_.assign(2 * fronts_.pairs(), 0);
         bool is_whole = true;
-        for (std::size_t f = 0; f < fronts_.all().size(); ++f) {
+        const auto of_front = [&](std::size_t f) {
             const Front &front = fronts_.all()[f];
             Work work = assembled(f, entry, hold);
             const std::size_t eliminated = eliminate(work);
@@ -37,25 +36,20 @@ template <class Field> class Pfaffian {
             else
                 lose(work, eliminated);
             is_whole &= front.parent != -1 || eliminated == work.candidates;
-            const auto size = static_cast<double>(work.lines.size());
-            products +=
-                std::max(fronts_.products_of(front), static_cast<double>(eliminated) * size * size / 2);
-            if (products < often && f + 1 < fronts_.all().size()) continue;
-            done(products);
-            products = 0;
-        }
-        if (is_odd()) field_.negate_product();
+            return products_of(work, eliminated);
+        };
+        fronts_.each(of_front, done);
+        if (is_odd_permutation(order_)) field_.negate_product();
         return is_whole;
     }
 
   private:
-    // What is right of the diagonal, and the diagonal, of a skew-symmetric matrix.
+    // Of a skew-symmetric matrix the diagonal and what is right of it.
     struct Triangle {
         std::vector<std::int32_t> lines;
         std::vector<Number> numbers; // by row
-        Number *row(std::size_t i) {
-            return numbers.data() + i * (2 * lines.size() - i - 1) / 2;
-        } // from [i] on
+        // Has numbers from [i] on.
+        Number *row(std::size_t i) { return numbers.data() + i * (2 * lines.size() - i - 1) / 2; }
         static std::size_t count(std::size_t lines) { return lines * (lines + 1) / 2; }
     };
     // A front at work: lines that may be eliminated here, then the others.
@@ -69,6 +63,15 @@ template <class Field> class Pfaffian {
     struct Rest : Triangle {
         std::size_t delayed = 0;
     };
+
+    static double products_of(const Work &work, std::size_t eliminated) {
+        double products = 0;
+        for (std::size_t left = work.lines.size(), last = left - eliminated; left > last;) {
+            left -= 2;
+            products += static_cast<double>(left * left);
+        }
+        return products;
+    }
 
     template <class Entry, class Hold> Work assembled(std::size_t f, const Entry &entry, const Hold &hold) {
         const Front &front = fronts_.all()[f];
@@ -87,6 +90,7 @@ template <class Field> class Pfaffian {
         hold(static_cast<double>(held));
         work.numbers.assign(work.count(lines.size()), field_.zero());
         work.columns.resize(lines.size());
+        for (std::vector<Number> &of_line : work.columns) of_line.reserve(work.candidates);
         for (const Fronts::Entry &e : fronts_.entries(f)) add(work, e.row, e.col, entry(at(e.entry)));
         for (auto child = first_child; child != rests_.end(); ++child)
             for (std::size_t i = 0; i < child->lines.size(); ++i)
@@ -125,18 +129,19 @@ template <class Field> class Pfaffian {
     // K[i][j] - (u_i w_j - w_i u_j) / p for each pivot since.
     void update(Work &work, std::size_t i, std::size_t since) {
         const std::vector<Number> &own = work.columns[i];
-        std::vector<Number> factors;
+        factors_.clear();
         for (std::size_t t = since; t < own.size(); t += 2) {
             for (const std::size_t k : {t + 1, t}) {
-                factors.push_back(own[k]);
-                field_.multiply(factors.back(), work.inverse[t / 2]);
+                factors_.push_back(own[k]);
+                field_.multiply(factors_.back(), work.inverse[t / 2]);
             }
-            field_.negate(factors[factors.size() - 2]);
+            field_.negate(factors_[factors_.size() - 2]);
         }
-        if (factors.empty()) return;
+        if (factors_.empty()) return;
         Number *const row = work.row(i);
         for (std::size_t j = i + 1; j < work.lines.size(); ++j)
-            field_.subtract_products(row[j], factors.data(), work.columns[j].data() + since, factors.size());
+            field_.subtract_products(row[j], factors_.data(), work.columns[j].data() + since,
+                                     factors_.size());
     }
 
     // Exchanges lines so that the pivot of this step is not 0; false: all that are left may be.
@@ -198,22 +203,11 @@ template <class Field> class Pfaffian {
         return rest;
     }
 
-    // The permutation that takes each line to the place at which it was eliminated.
-    bool is_odd() const {
-        std::vector<char> is_met(order_.size(), 0);
-        bool is_odd = false;
-        for (std::size_t k = 0; k < order_.size(); ++k)
-            for (std::size_t next = k; !is_met[next]; next = at(order_[next])) {
-                is_met[next] = 1;
-                is_odd ^= next != k;
-            }
-        return is_odd;
-    }
-
     const Fronts &fronts_;
     Field &field_;
     std::vector<Rest> rests_;
     std::vector<std::size_t> place_;  // by line, in the front at work
+    std::vector<Number> factors_;     // of the row that is brought up to date
     std::vector<std::int32_t> order_; // in which lines are eliminated
 };
 

@@ -16,27 +16,34 @@
 namespace libperm {
 namespace {
 
-constexpr std::int32_t least_order = 64; // along a frontier smaller ones take milliseconds at most
+// Along a frontier smaller ones take milliseconds at most, graphs less.
+constexpr std::int32_t least_order = 64;
 constexpr std::int32_t most_genus = 3, most_crossings = 10;
 constexpr std::size_t most_terms = 4096;
 
 struct Price {
     double products, of_product; // seconds
     double determinants;
+    double of_pivot = 0; // seconds
 };
 
+// Products of a Pfaffian come in longer sums, so that its inverses count beside them.
 Price by_residues(const Proposals &task, const PlanarPlan &plan) {
     const double matrices = task.matrices();
-    return {matrices * plan.matrix_products(), 2e-9, matrices * plan.determinants()};
+    const Price price{matrices * plan.matrix_products(), 2e-9, matrices * plan.determinants()};
+    return plan.fronts.are_of_graph() ? Price{price.products, 1.6e-9, price.determinants, 3e-7} : price;
 }
 
-Price by_balls(const PlanarPlan &plan) { return {plan.matrix_products(), 2.5e-7, plan.determinants()}; }
+Price by_balls(const PlanarPlan &plan) {
+    return {plan.matrix_products(), plan.fronts.are_of_graph() ? 1.2e-7 : 2.5e-7, plan.determinants()};
+}
 
 double seconds_of(const Price &price, const PlanarPlan &plan) {
     constexpr double of_entry = 2e-8, of_front = 3e-7; // seconds
     return price.of_product * price.products +
            price.determinants * (of_entry * static_cast<double>(plan.sum.is_negative.size()) +
-                                 of_front * static_cast<double>(plan.fronts.all().size()));
+                                 of_front * static_cast<double>(plan.fronts.all().size()) +
+                                 price.of_pivot * static_cast<double>(plan.fronts.pairs()));
 }
 
 // Sets which way is the cheaper one.
