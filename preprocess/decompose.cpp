@@ -4,6 +4,7 @@
 #include "preprocess/dulmage_mendelsohn.hpp"
 #include "preprocess/equal_lines.hpp"
 #include "preprocess/forbert_marx.hpp"
+#include "preprocess/gallai_edmonds.hpp"
 #include "preprocess/graph_compression.hpp"
 #include "preprocess/graph_parts.hpp"
 #include "preprocess/matching.hpp"
@@ -116,7 +117,20 @@ template <class Value> void Decomposition<Value>::match(Block block) {
     push(product_of(std::move(singles), rule_.poll));
 }
 
-// Parts of two sides go the way of a matrix.
+// A part of two sides goes the way of a matrix, one that has lost entries is looked at again. None: the part
+// has no perfect matching.
+template <class Value> auto Decomposition<Value>::stage_of_part(Block &part) -> std::optional<Stage> {
+    if (auto matrix = as_two_sided(part, rule_.poll)) part = *std::move(matrix);
+    const std::optional<Matching> matching = perfect_matching(part.pattern, rule_.poll);
+    if (!matching) return {};
+    if (!part.pattern.one_sided) return Stage::match;
+    if (!rule_.passes.dulmage_mendelsohn) return Stage::merge;
+    const std::int64_t entries = part.pattern.nnz();
+    part = gallai_edmonds(std::move(part), *matching, rule_.poll);
+    reductions_.dropped += entries - part.pattern.nnz();
+    return part.pattern.nnz() < entries ? Stage::match : Stage::merge;
+}
+
 template <class Value> void Decomposition<Value>::part_graph(Block graph) {
     constexpr std::int64_t of_a_line = 400;
     const Charge charge = passing(graph, 6, of_a_line);
@@ -128,9 +142,11 @@ template <class Value> void Decomposition<Value>::part_graph(Block graph) {
     if (!done.is_zero && done.part.block.n() > 0)
         parts = connected_parts(std::move(done.part.block), rule_.poll);
     bool is_zero = done.is_zero;
+    std::vector<Stage> stages;
     for (Block &part : parts) {
-        if (auto matrix = as_two_sided(part, rule_.poll)) part = *std::move(matrix);
-        is_zero = is_zero || !has_perfect_matching(part.pattern, rule_.poll);
+        const std::optional<Stage> stage = is_zero ? std::nullopt : stage_of_part(part);
+        is_zero = is_zero || !stage;
+        stages.push_back(stage.value_or(Stage::merge));
     }
     if (is_zero) {
         ++reductions_.zeros;
@@ -138,8 +154,7 @@ template <class Value> void Decomposition<Value>::part_graph(Block graph) {
     }
     if (parts.size() > 1) reductions_.blocks += std::ssize(parts);
     push(Multiply{parts.size() + 1});
-    for (auto part = parts.rbegin(); part != parts.rend(); ++part)
-        push(std::move(*part), part->pattern.one_sided ? Stage::merge : Stage::match);
+    for (std::size_t k = parts.size(); k-- > 0;) push(std::move(parts[k]), stages[k]);
     push(done.part.factor);
 }
 

@@ -8,6 +8,7 @@
 #include "preprocess/repeated_lines.hpp"
 
 #include <functional>
+#include <optional>
 #include <variant>
 
 namespace libperm {
@@ -73,6 +74,7 @@ template <class Value> class Decomposition {
 
     void match(Block block);
     void part_graph(Block graph);
+    std::optional<Stage> stage_of_part(Block &part);
     void begin(Block block); // that cannot be split any more by matching
     void compress_lines(Block block);
     void consider_expansion(Block block);
