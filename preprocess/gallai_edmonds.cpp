@@ -18,18 +18,18 @@ class TwoCopies {
 
     const BranchLines &lines() const { return lines_; }
     std::int32_t count() const { return 2 * lines_.count(); }
-    std::span<const std::int32_t> on(std::int32_t node) const { return lines_.on(node % lines_.count()); }
+    std::span<const std::int32_t> on(std::int32_t node) const { return lines_.on(line_of(node)); }
     std::int32_t other(std::int32_t node, std::int32_t entry) const {
-        return to(node, lines_.other(node % lines_.count(), entry));
+        return to(node, lines_.other(line_of(node), entry));
     }
-    std::int32_t partner(std::int32_t node) const {
-        return to(node, perfect_.col_of_row[at(node % lines_.count())]);
-    }
+    std::int32_t partner(std::int32_t node) const { return to(node, perfect_.col_of_row[at(line_of(node))]); }
 
   private:
+    bool is_first(std::int32_t node) const { return node < lines_.count(); }
+    std::int32_t line_of(std::int32_t node) const { return is_first(node) ? node : node - lines_.count(); }
     std::int32_t to(std::int32_t node, std::int32_t line) const {
-        const bool is_first = node < lines_.count(), is_loop = node % lines_.count() == line;
-        return is_first == is_loop ? line + lines_.count() : line;
+        const bool is_loop = line_of(node) == line;
+        return is_first(node) == is_loop ? line + lines_.count() : line;
     }
 
     BranchLines lines_;
@@ -50,41 +50,52 @@ class EvenPaths {
         ++search_;
         queue_.clear();
         root_ = graph_.partner(without);
-        meet(root_, -1);
-        make_even(root_);
+        meet_even(root_);
         for (std::size_t k = 0; k < queue_.size(); ++k) {
             const std::int32_t node = queue_[k];
             if (is_enough(node)) return true;
             for (const std::int32_t entry : graph_.on(node)) {
                 steps_.take();
                 if (--left_ < 0) return false;
-                if (const std::int32_t other = graph_.other(node, entry); other != without) go(node, other);
+                if (const std::int32_t other = graph_.other(node, entry); other != without)
+                    go(node, other, entry);
             }
         }
         return true;
     }
 
+    // The entries outside the matching on the way to a node, take(entry), from its end as far as it keeps to
+    // the tree.
+    template <class Take> void along_way_to(std::int32_t node, const Take &take) const {
+        while (node != root_ && !nodes_[at(node)].was_odd) {
+            const Node &odd = nodes_[at(graph_.partner(node))];
+            take(odd.entry);
+            node = odd.from;
+        }
+    }
+
   private:
     struct Node {
-        std::int32_t met = 0, passed = 0; // in which search; on which way up
-        std::int32_t from = -1, base = -1;
-        bool is_even = false;
+        std::int32_t met = 0, passed = 0;   // in which search; on which way up
+        std::int32_t from = -1, entry = -1; // an odd one: whence, and along which entry
+        std::int32_t base = -1;
+        bool is_even = false, was_odd = false;
     };
 
-    void go(std::int32_t node, std::int32_t other) {
+    void go(std::int32_t node, std::int32_t other, std::int32_t entry) {
         Node &there = nodes_[at(other)];
         if (there.met != search_) {
-            meet(other, node);
-            meet(graph_.partner(other), other);
-            make_even(graph_.partner(other));
+            there = {search_, there.passed, node, entry, other, false, true};
+            meet_even(graph_.partner(other));
         } else if (there.is_even && base(node) != base(other)) {
             const std::int32_t top = common(node, other);
             shrink(node, top);
             shrink(other, top);
         }
     }
-    void meet(std::int32_t node, std::int32_t from) {
-        nodes_[at(node)] = {search_, nodes_[at(node)].passed, from, node};
+    void meet_even(std::int32_t node) {
+        nodes_[at(node)] = {search_, nodes_[at(node)].passed, -1, -1, node};
+        make_even(node);
     }
     void make_even(std::int32_t node) {
         nodes_[at(node)].is_even = true;
@@ -147,8 +158,11 @@ std::vector<char> entries_in_matchings(const Pattern &graph, const Matching &per
         if (unknown == 0) continue;
         const bool is_told = paths.walk(line, [&](std::int32_t node) {
             const std::int32_t entry = std::exchange(wanted[at(node)], -1);
-            if (entry != -1) is_used[at(entry)] = 1;
-            return entry != -1 && --unknown == 0;
+            if (entry == -1) return false;
+            is_used[at(entry)] = 1;
+            paths.along_way_to(node,
+                               [&](std::int32_t on_way) { is_used[at(on_way)] = is_known[at(on_way)] = 1; });
+            return --unknown == 0;
         });
         for (const std::int32_t entry : copies.on(line)) {
             wanted[at(copies.other(line, entry))] = -1;
