@@ -206,16 +206,19 @@ void Fronts::sort_entries() {
 }
 
 void Fronts::count() {
-    const auto numbers = [this](std::size_t pairs) { // of a graph half of a square
-        const auto lines = static_cast<double>(pairs) * lines_of_pair_;
-        return are_of_graph() ? lines * (lines + 1) / 2 : lines * lines;
+    const auto lines = [this](std::size_t pairs) { return static_cast<double>(pairs) * lines_of_pair_; };
+    const auto numbers = [&](std::size_t pairs) { // of a graph half of a square
+        return lines(pairs) * (are_of_graph() ? (lines(pairs) + 1) / 2 : lines(pairs));
+    };
+    const auto columns = [&](const Front &front) { // of its pivots, beside these
+        return are_of_graph() ? lines(front.size()) * lines(front.pivots()) : 0;
     };
     double held = 0;
     std::vector<double> left(fronts_.size(), 0); // for a front by its children
     for (std::size_t f = 0; f < fronts_.size(); ++f) {
         const double rest = numbers(fronts_[f].rest.size());
         products_ += fronts_[f].products() * lines_of_pair_ * lines_of_pair_;
-        peak_ = std::max(peak_, held + numbers(fronts_[f].size()));
+        peak_ = std::max(peak_, held + numbers(fronts_[f].size()) + columns(fronts_[f]));
         held += rest - left[f];
         if (fronts_[f].parent != -1) left[at(fronts_[f].parent)] += rest;
     }

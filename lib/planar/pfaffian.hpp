@@ -85,7 +85,7 @@ template <class Field> class Pfaffian {
         work.candidates = lines.size();
         for (const std::int32_t pair : front.rest) lines.insert(lines.end(), {2 * pair, 2 * pair + 1});
         for (std::size_t k = 0; k < lines.size(); ++k) place_[at(lines[k])] = k;
-        std::size_t held = work.count(lines.size());
+        std::size_t held = work.count(lines.size()) + lines.size() * work.candidates;
         for (const Rest &rest : rests_) held += rest.numbers.size();
         hold(static_cast<double>(held));
         work.numbers.assign(work.count(lines.size()), field_.zero());

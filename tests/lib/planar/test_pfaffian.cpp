@@ -313,6 +313,28 @@ TEST_CASE("fullerenes and boards of triangles") {
           "40688743896992170203191431324562552341814139043192585054582874060800");
 }
 
+TEST_CASE("a loop that no matching uses is no hindrance") {
+    const Pattern board = triangular_board(10, 10);
+    oracle::GaussianMatrix a = full(ones(board));
+    a[42][42] = {7, 0}; // which leaves an odd number of lines
+    const Given with_loop = given(a, As::text);
+    perm::Result r = perm::compute(with_loop.csr, of_function("loop_hafnian"));
+    CHECK(std::string_view(r->engine) == "planar");
+    CHECK(std::string(r.text()) == "1852300296658080");
+    a[43][43] = {2, 0}; // both stay single, or none
+    const Given with_two = given(a, As::text);
+    perm::Result s = perm::compute(with_two.csr, of_function("loop_hafnian"));
+    CHECK(std::string_view(s->engine) == "frontier");
+    perm::Result rest = [&] {
+        for (const std::size_t line : {43, 42}) {
+            a.erase(a.begin() + static_cast<std::ptrdiff_t>(line));
+            for (std::vector<Gaussian> &row : a) row.erase(row.begin() + static_cast<std::ptrdiff_t>(line));
+        }
+        return hafnian_by("planar", given(a, As::text));
+    }();
+    CHECK(mpz_class(s.text()) == mpz_class(r.text()) + 14 * mpz_class(rest.text()));
+}
+
 TEST_CASE("plans of planar graphs are saved, shared out and put together") {
     Random random(run::seed(0x706665));
     const ExactBlock graph = graphs::with_numbers(triangular_board(20, 20), Complexes::complex, random);
