@@ -69,8 +69,8 @@ template <class Value> bool Decomposition<Value>::next(Step &step) {
             push(number_one<Value>());
         else if (work.block.n() == 1 && !work.block.values.empty())
             push(work.block.values.front());
-        else if (work.stage == Stage::match && work.block.pattern.one_sided)
-            part_graph(std::move(work.block));
+        else if (work.block.pattern.one_sided && (work.stage == Stage::match || work.stage == Stage::apart))
+            part_graph(std::move(work.block), work.stage);
         else if (work.stage == Stage::match)
             match(std::move(work.block));
         else if (work.stage == Stage::compress)
@@ -117,10 +117,8 @@ template <class Value> void Decomposition<Value>::match(Block block) {
     push(product_of(std::move(singles), rule_.poll));
 }
 
-// A part of two sides goes the way of a matrix, one that has lost entries is looked at again. None: the part
-// has no perfect matching.
-template <class Value> auto Decomposition<Value>::stage_of_part(Block &part) -> std::optional<Stage> {
-    if (auto matrix = as_two_sided(part, rule_.poll)) part = *std::move(matrix);
+// Of a part of a graph, what it goes on with. None: it has no perfect matching.
+template <class Value> auto Decomposition<Value>::stage_after(Block &part) -> std::optional<Stage> {
     const std::optional<Matching> matching = perfect_matching(part.pattern, rule_.poll);
     if (!matching) return {};
     if (!part.pattern.one_sided) return Stage::match;
@@ -128,10 +126,11 @@ template <class Value> auto Decomposition<Value>::stage_of_part(Block &part) -> 
     const std::int64_t entries = part.pattern.nnz();
     part = gallai_edmonds(std::move(part), *matching, rule_.poll);
     reductions_.dropped += entries - part.pattern.nnz();
-    return part.pattern.nnz() < entries ? Stage::match : Stage::merge;
+    return part.pattern.nnz() < entries ? Stage::apart : Stage::merge;
 }
 
-template <class Value> void Decomposition<Value>::part_graph(Block graph) {
+// Parts of two sides go the way of a matrix.
+template <class Value> void Decomposition<Value>::part_graph(Block graph, Stage stage) {
     constexpr std::int64_t of_a_line = 400;
     const Charge charge = passing(graph, 6, of_a_line);
     Compression<Value> done =
@@ -144,9 +143,11 @@ template <class Value> void Decomposition<Value>::part_graph(Block graph) {
     bool is_zero = done.is_zero;
     std::vector<Stage> stages;
     for (Block &part : parts) {
-        const std::optional<Stage> stage = is_zero ? std::nullopt : stage_of_part(part);
-        is_zero = is_zero || !stage;
-        stages.push_back(stage.value_or(Stage::merge));
+        if (auto matrix = as_two_sided(part, rule_.poll)) part = *std::move(matrix);
+        const Stage next = part.pattern.one_sided ? Stage::merge : Stage::match;
+        const std::optional<Stage> after = stage == Stage::apart ? next : stage_after(part);
+        is_zero = is_zero || !after;
+        stages.push_back(after.value_or(next));
     }
     if (is_zero) {
         ++reductions_.zeros;

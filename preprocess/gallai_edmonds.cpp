@@ -141,7 +141,7 @@ class EvenPaths {
 } // namespace
 
 std::vector<char> entries_in_matchings(const Pattern &graph, const Matching &perfect, const Poll &poll) {
-    constexpr std::int64_t most_steps = 1'000'000, of_entry = 100;
+    constexpr std::int64_t most_steps = 4'000'000, of_entry = 100;
     const TwoCopies copies(graph, perfect);
     EvenPaths paths(copies, most_steps + of_entry * (graph.nnz() + graph.rows), poll);
     std::vector<char> is_used(at(graph.nnz()), 0), is_known(at(graph.nnz()), 0);
