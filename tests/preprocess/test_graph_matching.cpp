@@ -132,3 +132,37 @@ TEST_CASE("hafnians of graphs that fall apart so are what they were") {
     CHECK(dropped > run::enough(50));
     CHECK(loops > run::enough(10));
 }
+
+// Knots of five lines, each with one of the next: those that are matched along the string are so in all
+// matchings.
+TEST_CASE("on a long string of odd knots what is not told within the bound of steps stays") {
+    for (const std::int32_t knots : {100, 2000}) {
+        const std::int32_t n = 5 * knots;
+        Pattern graph{n, n, {0}, {}, true};
+        std::vector<char> is_in_one;
+        for (std::int32_t i = 0; i < n; ++i) {
+            const std::int32_t knot = i / 5, end = 5 * knot + 5, taken = knot % 2 == 0 ? end - 1 : end - 5;
+            for (std::int32_t j = i + 1; j < end; ++j) {
+                graph.col.push_back(j);
+                is_in_one.push_back(i != taken && j != taken);
+            }
+            if (i == end - 1 && end < n) {
+                graph.col.push_back(end);
+                is_in_one.push_back(knot % 2 == 0);
+            }
+            graph.row_ptr.push_back(static_cast<std::int64_t>(graph.col.size()));
+        }
+        const std::optional<Matching> matching = perfect_matching(graph);
+        REQUIRE(matching.has_value());
+        const std::vector<char> is_used = entries_in_matchings(graph, *matching);
+        int wrong = 0, told = 0, left = 0;
+        for (std::size_t k = 0; k < is_used.size(); ++k) {
+            wrong += is_in_one[k] && !is_used[k];
+            told += !is_in_one[k] && !is_used[k];
+            left += !is_in_one[k] && is_used[k];
+        }
+        CHECK(wrong == 0);
+        CHECK(told > 50);
+        CHECK((left == 0) == (knots == 100));
+    }
+}
