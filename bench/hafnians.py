@@ -128,7 +128,9 @@ def main() -> None:
     for name, graph in (
         ("fullerene C60", fullerene(1)),
         ("fullerene C180", fullerene(2)),
+        ("fullerene C540", fullerene(3)),
         ("triangles, 10 x 10", board(10, False)),
+        ("triangles, 50 x 50", board(50, False)),
         ("kings, 8 x 8", board(8, True)),
         ("kings, 12 x 12", board(12, True)),
         ("cubic at random, n = 200", nx.random_regular_graph(3, 200, seed=1)),

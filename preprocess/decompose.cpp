@@ -4,6 +4,7 @@
 #include "preprocess/dulmage_mendelsohn.hpp"
 #include "preprocess/equal_lines.hpp"
 #include "preprocess/forbert_marx.hpp"
+#include "preprocess/gallai_edmonds.hpp"
 #include "preprocess/graph_compression.hpp"
 #include "preprocess/graph_parts.hpp"
 #include "preprocess/matching.hpp"
@@ -68,8 +69,8 @@ template <class Value> bool Decomposition<Value>::next(Step &step) {
             push(number_one<Value>());
         else if (work.block.n() == 1 && !work.block.values.empty())
             push(work.block.values.front());
-        else if (work.stage == Stage::match && work.block.pattern.one_sided)
-            part_graph(std::move(work.block));
+        else if (work.block.pattern.one_sided && (work.stage == Stage::match || work.stage == Stage::apart))
+            part_graph(std::move(work.block), work.stage);
         else if (work.stage == Stage::match)
             match(std::move(work.block));
         else if (work.stage == Stage::compress)
@@ -116,8 +117,20 @@ template <class Value> void Decomposition<Value>::match(Block block) {
     push(product_of(std::move(singles), rule_.poll));
 }
 
+// Of a part of a graph, what it goes on with. None: it has no perfect matching.
+template <class Value> auto Decomposition<Value>::stage_after(Block &part) -> std::optional<Stage> {
+    const std::optional<Matching> matching = perfect_matching(part.pattern, rule_.poll);
+    if (!matching) return {};
+    if (!part.pattern.one_sided) return Stage::match;
+    if (!rule_.passes.dulmage_mendelsohn) return Stage::merge;
+    const std::int64_t entries = part.pattern.nnz();
+    part = gallai_edmonds(std::move(part), *matching, rule_.poll);
+    reductions_.dropped += entries - part.pattern.nnz();
+    return part.pattern.nnz() < entries ? Stage::apart : Stage::merge;
+}
+
 // Parts of two sides go the way of a matrix.
-template <class Value> void Decomposition<Value>::part_graph(Block graph) {
+template <class Value> void Decomposition<Value>::part_graph(Block graph, Stage stage) {
     constexpr std::int64_t of_a_line = 400;
     const Charge charge = passing(graph, 6, of_a_line);
     Compression<Value> done =
@@ -128,9 +141,13 @@ template <class Value> void Decomposition<Value>::part_graph(Block graph) {
     if (!done.is_zero && done.part.block.n() > 0)
         parts = connected_parts(std::move(done.part.block), rule_.poll);
     bool is_zero = done.is_zero;
+    std::vector<Stage> stages;
     for (Block &part : parts) {
         if (auto matrix = as_two_sided(part, rule_.poll)) part = *std::move(matrix);
-        is_zero = is_zero || !has_perfect_matching(part.pattern, rule_.poll);
+        const Stage next = part.pattern.one_sided ? Stage::merge : Stage::match;
+        const std::optional<Stage> after = stage == Stage::apart ? next : stage_after(part);
+        is_zero = is_zero || !after;
+        stages.push_back(after.value_or(next));
     }
     if (is_zero) {
         ++reductions_.zeros;
@@ -138,8 +155,7 @@ template <class Value> void Decomposition<Value>::part_graph(Block graph) {
     }
     if (parts.size() > 1) reductions_.blocks += std::ssize(parts);
     push(Multiply{parts.size() + 1});
-    for (auto part = parts.rbegin(); part != parts.rend(); ++part)
-        push(std::move(*part), part->pattern.one_sided ? Stage::merge : Stage::match);
+    for (std::size_t k = parts.size(); k-- > 0;) push(std::move(parts[k]), stages[k]);
     push(done.part.factor);
 }
 

@@ -8,6 +8,7 @@
 #include "preprocess/repeated_lines.hpp"
 
 #include <functional>
+#include <optional>
 #include <variant>
 
 namespace libperm {
@@ -63,7 +64,7 @@ template <class Value> class Decomposition {
     const Reductions &reductions() const { return reductions_; }
 
   private:
-    enum class Stage { match, compress, expand, merge };
+    enum class Stage { match, apart, compress, expand, merge }; // apart: a graph that has lost entries
     struct Work {
         Block block;
         Stage stage;
@@ -72,7 +73,8 @@ template <class Value> class Decomposition {
     using Item = std::variant<Work, Step>;
 
     void match(Block block);
-    void part_graph(Block graph);
+    void part_graph(Block graph, Stage stage);
+    std::optional<Stage> stage_after(Block &part);
     void begin(Block block); // that cannot be split any more by matching
     void compress_lines(Block block);
     void consider_expansion(Block block);

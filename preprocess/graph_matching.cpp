@@ -5,7 +5,7 @@
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/max_cardinality_matching.hpp>
 
-#include <algorithm>
+#include <utility>
 
 namespace libperm {
 namespace {
@@ -33,16 +33,30 @@ Graph without_loops(const Pattern &a) {
 
 } // namespace
 
-bool has_perfect_matching(const Pattern &a, const Poll &poll) {
-    if (!a.one_sided) return a.rows == a.cols && maximum_matching(a, poll).size == a.rows;
+std::optional<Matching> perfect_matching(const Pattern &a, const Poll &poll) {
+    if (!a.one_sided) {
+        if (a.rows != a.cols) return {};
+        Matching matching = maximum_matching(a, poll);
+        return matching.size == a.rows ? std::optional(std::move(matching)) : std::nullopt;
+    }
     poll();
     const Graph graph = without_loops(a);
-    const std::size_t vertices = boost::num_vertices(graph);
-    std::vector<boost::graph_traits<Graph>::vertex_descriptor> mate(vertices);
+    std::vector<boost::graph_traits<Graph>::vertex_descriptor> mate(boost::num_vertices(graph));
     boost::edmonds_maximum_cardinality_matching(graph, mate.data());
     poll();
-    return std::none_of(mate.begin(), mate.end(),
-                        [](auto other) { return other == boost::graph_traits<Graph>::null_vertex(); });
+    Matching matching{a.rows, {}, {}};
+    for (std::int32_t line = 0; line < a.rows; ++line) {
+        const auto other = mate[static_cast<std::size_t>(line)];
+        if (other == boost::graph_traits<Graph>::null_vertex()) return {};
+        const bool is_loop = other >= static_cast<std::size_t>(a.rows);
+        matching.col_of_row.push_back(is_loop ? line : static_cast<std::int32_t>(other));
+    }
+    matching.row_of_col = matching.col_of_row;
+    return matching;
+}
+
+bool has_perfect_matching(const Pattern &a, const Poll &poll) {
+    return perfect_matching(a, poll).has_value();
 }
 
 } // namespace libperm

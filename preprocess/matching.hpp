@@ -1,8 +1,10 @@
-// Maximum bipartite matching (Hopcroft and Karp, SIAM J. Comput. 2, 1973): the structural rank. Of graphs
-// whether there is a perfect one (Edmonds, Canad. J. Math. 17 (1965)).
+// Maximum bipartite matching (Hopcroft and Karp, SIAM J. Comput. 2, 1973): the structural rank. Of graphs a
+// perfect one (Edmonds, Canad. J. Math. 17 (1965)).
 #pragma once
 
 #include "preprocess/pattern.hpp"
+
+#include <optional>
 
 namespace libperm {
 
@@ -15,7 +17,9 @@ struct Matching {
 // O(nnz sqrt(n)). A square matrix with size < n has no perfect matching: its permanent is 0.
 Matching maximum_matching(const Pattern &a, const Poll &poll = no_poll);
 
-// Of rows to columns, or of a graph: its lines to each other, or to themselves by loops.
+// Of rows to columns, or of a graph: its lines to each other, or to themselves by loops, and both lists say
+// of each line the other. None: there is none.
+std::optional<Matching> perfect_matching(const Pattern &a, const Poll &poll = no_poll);
 bool has_perfect_matching(const Pattern &a, const Poll &poll = no_poll);
 
 } // namespace libperm

@@ -113,7 +113,7 @@ inline constexpr std::array engine_facts{
                 .sums_subsets = true},
     EngineFacts{.id = Engine::planar,
                 .name = "planar",
-                .goals = {Goal::block, Goal::gradient, Goal::inverse, Goal::marginals},
+                .goals = {Goal::block, Goal::hafnian, Goal::gradient, Goal::inverse, Goal::marginals},
                 .on_cpu = true},
     EngineFacts{.id = Engine::background, .name = "background", .goals = {Goal::block}, .on_cpu = true},
     EngineFacts{.id = Engine::low_rank, .name = "low_rank", .goals = {Goal::block}, .on_cpu = true},

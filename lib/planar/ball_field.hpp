@@ -51,6 +51,7 @@ class BallField {
         mpfr_add(to.middle, to.middle, x.middle, MPFR_RNDN);
         to.radius = to.radius + x.radius + rounding(to.middle);
     }
+    static void negate(Number &to) { mpfr_neg(to.middle, to.middle, MPFR_RNDN); }
     void multiply(Number &to, const Number &x) {
         const Radius radius = radius_of_product(to, x);
         mpfr_mul(to.middle, to.middle, x.middle, MPFR_RNDN);

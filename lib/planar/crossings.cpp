@@ -5,6 +5,7 @@
 // just one of both lines is inside, so its signs are (-1)^(k+1), and all matchings that use these crossings
 // have one sign.
 #include "lib/planar/kasteleyn.hpp"
+#include "lib/planar/odd_permutation.hpp"
 #include "lib/planar/signed_sum.hpp"
 
 #include <numeric>
@@ -43,15 +44,10 @@ class CompatibleSets {
     std::vector<std::int32_t> chosen_;
 };
 
-bool is_odd_permutation(const Matching &matching, const Matching &other) {
-    std::vector<char> is_met(other.col_of_row.size(), 0);
-    bool is_odd = false;
-    for (std::size_t k = 0; k < is_met.size(); ++k)
-        for (std::size_t i = k; !is_met[i]; i = at(matching.row_of_col[at(other.col_of_row[i])])) {
-            is_met[i] = 1;
-            is_odd ^= i != k;
-        }
-    return is_odd;
+bool is_odd_between(const Matching &matching, const Matching &other) {
+    std::vector<std::int32_t> to;
+    for (const std::int32_t col : other.col_of_row) to.push_back(matching.row_of_col[at(col)]);
+    return is_odd_permutation(to);
 }
 
 // Whether there is a matching that uses just these crossings; then the sign of all of them is known.
@@ -60,7 +56,7 @@ bool has_matchings(const Pattern &a, const std::vector<signed char> &factors, co
     const Matching matching =
         maximum_matching(with_entries(a, std::vector<char>(factors.begin(), factors.end())));
     if (matching.size < a.rows) return false;
-    term.is_odd = is_odd_permutation(diagonal, matching);
+    term.is_odd = is_odd_between(diagonal, matching);
     std::size_t entry = 0;
     for (std::int32_t i = 0; i < a.rows; ++i)
         for (const std::int32_t j : a.row(i))

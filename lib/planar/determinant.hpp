@@ -3,6 +3,7 @@
 #pragma once
 
 #include "lib/planar/fronts.hpp"
+#include "lib/planar/odd_permutation.hpp"
 #include "preprocess/index.hpp"
 
 #include <algorithm>
@@ -42,14 +43,12 @@ template <class Field> class Determinant {
     // them, L below; the rest is gone.
     template <class Entry, class Done, class Hold, class Keep>
     bool find(const Entry &entry, const Done &done, const Hold &hold, const Keep &keep) {
-        const std::size_t n = fronts_.all().empty() ? 0 : at(fronts_.all().back().last);
+        const std::size_t n = fronts_.pairs();
         row_place_.assign(n, 0);
         col_place_.assign(n, 0);
         col_of_row_.assign(n, 0);
-        constexpr double often = 1e5;
-        double products = 0;
         bool is_whole = true;
-        for (std::size_t f = 0; f < fronts_.all().size(); ++f) {
+        const auto of_front = [&](std::size_t f) {
             const Front &front = fronts_.all()[f];
             Work work = assembled(f, entry, hold);
             const std::size_t pivots = eliminate(work);
@@ -58,13 +57,12 @@ template <class Field> class Determinant {
             else
                 lose(work, pivots);
             is_whole &= front.parent != -1 || pivots == work.candidates;
-            products += std::max(front.products(), products_of(work, pivots));
+            const double products = std::max(front.products(), products_of(work, pivots));
             keep(std::move(work), pivots);
-            if (products < often && f + 1 < fronts_.all().size()) continue;
-            done(products);
-            products = 0;
-        }
-        if (is_odd()) field_.negate_product();
+            return products;
+        };
+        fronts_.each(of_front, done);
+        if (is_odd_permutation(col_of_row_)) field_.negate_product();
         return is_whole;
     }
 
@@ -192,18 +190,6 @@ template <class Field> class Determinant {
         for (std::size_t i = pivots; i < work.rows.size(); ++i)
             std::move(work.row(i) + from, work.row(i) + work.cols.size(), std::back_inserter(rest.numbers));
         return rest;
-    }
-
-    // The permutation that takes each eliminated row to its column.
-    bool is_odd() const {
-        std::vector<char> is_met(col_of_row_.size(), 0);
-        bool is_odd = false;
-        for (std::size_t k = 0; k < col_of_row_.size(); ++k)
-            for (std::size_t next = k; !is_met[next]; next = at(col_of_row_[next])) {
-                is_met[next] = 1;
-                is_odd ^= next != k;
-            }
-        return is_odd;
     }
 
     const Fronts &fronts_;

@@ -10,13 +10,17 @@ using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS
                                     boost::property<boost::edge_index_t, std::int32_t>>;
 using Edge = boost::graph_traits<Graph>::edge_descriptor;
 
-// Rows, then columns; an edge's index is its entry.
-Graph graph_of(const Pattern &a) {
-    Graph graph(at(a.rows) + at(a.cols));
-    std::int32_t entry = 0;
-    for (std::int32_t i = 0; i < a.rows; ++i)
-        for (const std::int32_t j : a.row(i)) boost::add_edge(at(i), at(a.rows) + at(j), entry++, graph);
+// An edge's index is its entry.
+Graph graph_of(const PatternGraph &lines) {
+    Graph graph(at(lines.lines()));
+    for (std::int32_t entry = 0; entry < lines.entries(); ++entry)
+        boost::add_edge(at(lines.row_of(entry)), at(lines.column_of(entry)), entry, graph);
     return graph;
+}
+
+bool has_too_many_entries(const Pattern &a) {
+    const std::int64_t lines = a.lines(), most = a.one_sided ? 3 * lines - 6 : 2 * lines - 4;
+    return lines > 2 && a.nnz() > most;
 }
 
 // How many sets of darts are joined by these steps, step(d, meet) for each meet(other).
@@ -57,16 +61,18 @@ Pattern with_entries(const Pattern &a, const std::vector<char> &is_kept) {
 }
 
 std::optional<Rotation> planar_rotation(const Pattern &a) {
-    if (a.nnz() > 4 * std::int64_t{a.rows} - 4 && a.rows > 1) return {};
-    const Graph graph = graph_of(a);
+    if (has_too_many_entries(a)) return {};
+    const PatternGraph lines(a);
+    const Graph graph = graph_of(lines);
     std::vector<std::vector<Edge>> around(boost::num_vertices(graph));
     const bool is_planar = boost::boyer_myrvold_planarity_test(
         boost::boyer_myrvold_params::graph = graph, boost::boyer_myrvold_params::embedding = around.data());
     if (!is_planar) return {};
     Rotation rotation(2 * at(a.nnz()));
     for (std::size_t line = 0; line < around.size(); ++line) {
-        const auto dart = [&, side = line < at(a.rows) ? 0 : 1](const Edge &edge) {
-            return 2 * boost::get(boost::edge_index, graph, edge) + side;
+        const auto dart = [&](const Edge &edge) {
+            const std::int32_t entry = boost::get(boost::edge_index, graph, edge);
+            return 2 * entry + (at(lines.row_of(entry)) == line ? 0 : 1);
         };
         const std::vector<Edge> &edges = around[line];
         for (std::size_t k = 0; k < edges.size(); ++k)

@@ -17,7 +17,8 @@ using Rotation = std::vector<Dart>;
 Pattern with_entries(const Pattern &a, const std::vector<char> &is_kept);
 
 // In the plane (Boyer and Myrvold, J. Graph Algorithms Appl. 8, 2004). None: that is impossible. O(n + nnz);
-// n planar rows have 4n - 4 entries at most, and more are told at once.
+// a planar graph of n lines has 2n - 4 entries where it has two sides, else 3n - 6 at most, and more are told
+// at once.
 std::optional<Rotation> planar_rotation(const Pattern &a);
 
 // The darts of each face, one after the other: an entry stands in two faces, or twice in one.

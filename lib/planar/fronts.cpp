@@ -12,15 +12,29 @@ namespace {
 
 using Lists = std::vector<std::vector<std::int32_t>>;
 
+// Of each row and each column the pair.
+struct Pairs {
+    std::vector<std::int32_t> of_row, of_col;
+    std::int32_t count = 0;
+
+    Pairs(const Pattern &a, const Matching &matching) : of_row(at(a.rows)), of_col(matching.row_of_col) {
+        for (std::int32_t i = 0; i < a.rows; ++i) {
+            const std::int32_t other = matching.col_of_row[at(i)];
+            of_row[at(i)] = a.one_sided && other < i ? of_row[at(other)] : count++;
+        }
+        if (a.one_sided) of_col = of_row;
+    }
+};
+
 // The pairs that an entry joins to another, by pair.
-Lists neighbours_of(const Pattern &a, const Matching &matching) {
-    Lists lists(at(a.rows));
+Lists neighbours_of(const Pattern &a, const Pairs &pairs) {
+    Lists lists(at(pairs.count));
     for (std::int32_t i = 0; i < a.rows; ++i)
         for (const std::int32_t j : a.row(i)) {
-            const std::int32_t other = matching.row_of_col[at(j)];
-            if (other == i) continue;
-            lists[at(i)].push_back(other);
-            lists[at(other)].push_back(i);
+            const std::int32_t pair = pairs.of_row[at(i)], other = pairs.of_col[at(j)];
+            if (other == pair) continue;
+            lists[at(pair)].push_back(other);
+            lists[at(other)].push_back(pair);
         }
     for (std::vector<std::int32_t> &list : lists) {
         std::sort(list.begin(), list.end());
@@ -155,42 +169,58 @@ std::vector<Front> fronts_of(Lists touched, const std::vector<std::int32_t> &par
 
 } // namespace
 
-Fronts::Fronts(const Pattern &a, const Matching &matching) {
-    Lists neighbours = neighbours_of(a, matching);
-    std::vector<std::int32_t> order = minimum_degree(neighbours);
+Fronts::Fronts(const Pattern &a, const Matching &matching) : lines_of_pair_(a.one_sided ? 2 : 1) {
+    const Pairs pairs(a, matching);
+    Lists neighbours = neighbours_of(a, pairs);
+    const std::vector<std::int32_t> order = minimum_degree(neighbours);
     neighbours = renumbered(neighbours, order);
     const std::vector<std::int32_t> last = postorder(elimination_tree(neighbours));
     neighbours = renumbered(neighbours, last);
-    std::vector<std::int32_t> pairs;
-    for (const std::int32_t k : last) pairs.push_back(order[at(k)]);
+    std::vector<std::int32_t> sorted;
+    for (const std::int32_t k : last) sorted.push_back(order[at(k)]);
     const std::vector<std::int32_t> parent = elimination_tree(neighbours);
     fronts_ = fronts_of(touched_by(neighbours, parent), parent);
 
-    const std::vector<std::int32_t> place = inverse_of(pairs);
-    std::vector<std::int32_t> front_of(place.size());
-    for (std::size_t f = 0; f < fronts_.size(); ++f)
-        for (std::int32_t k = fronts_[f].first; k < fronts_[f].last; ++k)
-            front_of[at(k)] = static_cast<std::int32_t>(f);
+    const std::vector<std::int32_t> place = inverse_of(sorted);
+    const auto line = [&](std::int32_t pair, bool is_second) {
+        return lines_of_pair_ * place[at(pair)] + (a.one_sided && is_second ? 1 : 0);
+    };
     std::int64_t entry = 0;
     for (std::int32_t i = 0; i < a.rows; ++i)
         for (const std::int32_t j : a.row(i))
-            entries_.push_back({entry++, place[at(i)], place[at(matching.row_of_col[at(j)])]});
-    const auto front = [&](const Entry &e) { return at(front_of[at(std::min(e.row, e.col))]); };
+            entries_.push_back({entry++, line(pairs.of_row[at(i)], matching.col_of_row[at(i)] < i),
+                                line(pairs.of_col[at(j)], matching.row_of_col[at(j)] < j)});
+    sort_entries();
+    count();
+}
+
+void Fronts::sort_entries() {
+    std::vector<std::size_t> front_of; // by pair
+    for (std::size_t f = 0; f < fronts_.size(); ++f) front_of.resize(at(fronts_[f].last), f);
+    const auto front = [&](const Entry &e) { return front_of[at(std::min(e.row, e.col) / lines_of_pair_)]; };
     std::stable_sort(entries_.begin(), entries_.end(),
                      [&](const Entry &x, const Entry &y) { return front(x) < front(y); });
     first_entry_.assign(fronts_.size() + 1, 0);
     for (const Entry &e : entries_) ++first_entry_[front(e) + 1];
     std::partial_sum(first_entry_.begin(), first_entry_.end(), first_entry_.begin());
+}
 
+void Fronts::count() {
+    const auto lines = [this](std::size_t pairs) { return static_cast<double>(pairs) * lines_of_pair_; };
+    const auto numbers = [&](std::size_t pairs) { // of a graph half of a square
+        return lines(pairs) * (are_of_graph() ? (lines(pairs) + 1) / 2 : lines(pairs));
+    };
+    const auto columns = [&](const Front &front) { // of its pivots, beside these
+        return are_of_graph() ? lines(front.size()) * lines(front.pivots()) : 0;
+    };
     double held = 0;
     std::vector<double> left(fronts_.size(), 0); // for a front by its children
     for (std::size_t f = 0; f < fronts_.size(); ++f) {
-        const auto rest = static_cast<double>(fronts_[f].rest.size()),
-                   size = static_cast<double>(fronts_[f].size());
-        products_ += fronts_[f].products();
-        peak_ = std::max(peak_, held + size * size);
-        held += rest * rest - left[f];
-        if (fronts_[f].parent != -1) left[at(fronts_[f].parent)] += rest * rest;
+        const double rest = numbers(fronts_[f].rest.size());
+        products_ += fronts_[f].products() * lines_of_pair_ * lines_of_pair_;
+        peak_ = std::max(peak_, held + numbers(fronts_[f].size()) + columns(fronts_[f]));
+        held += rest - left[f];
+        if (fronts_[f].parent != -1) left[at(fronts_[f].parent)] += rest;
     }
 }
 

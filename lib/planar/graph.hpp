@@ -1,4 +1,5 @@
-// A pattern as a graph: its rows, then its columns, are the vertices, its entries the edges.
+// A pattern as a graph: its lines (rows, then columns; of a one-sided one both at once) are the vertices, its
+// entries the edges.
 #pragma once
 
 #include "preprocess/index.hpp"
@@ -14,15 +15,16 @@ namespace libperm {
 using Dart = std::int32_t;
 constexpr Dart across(Dart d) { return d ^ 1; } // as it leaves the other
 constexpr std::int32_t entry_of(Dart d) { return d >> 1; }
+constexpr bool leaves_row(Dart d) { return (d & 1) == 0; }
 
 class PatternGraph {
   public:
-    explicit PatternGraph(const Pattern &a) : line_of_(2 * at(a.nnz())), first_(at(a.rows) + at(a.cols) + 1) {
+    explicit PatternGraph(const Pattern &a) : line_of_(2 * at(a.nnz())), first_(at(a.lines()) + 1) {
         std::int32_t entry = 0;
         for (std::int32_t i = 0; i < a.rows; ++i)
             for (const std::int32_t j : a.row(i)) {
                 line_of_[at(2 * entry)] = i;
-                line_of_[at(2 * entry + 1)] = a.rows + j;
+                line_of_[at(2 * entry + 1)] = a.line_of_column(j);
                 ++entry;
             }
         for (const std::int32_t line : line_of_) ++first_[at(line) + 1];

@@ -37,7 +37,7 @@ template <class Field> class Inverse {
         for (std::size_t f = 0; f < factors_.size(); ++f)
             if (const std::int32_t parent = fronts_.all()[f].parent; parent != -1)
                 children_[at(parent)].push_back(f);
-        const std::size_t n = factors_.empty() ? 0 : at(fronts_.all().back().last);
+        const std::size_t n = fronts_.pairs();
         row_place_.assign(n, 0);
         col_place_.assign(n, 0);
         constexpr double often = 1e5;

@@ -50,8 +50,9 @@ KasteleynSigns::KasteleynSigns(const PatternGraph &graph, const Faces &faces, co
     }
     for (auto face = order.rbegin(); face != order.rend(); ++face) { // each behind all below it
         if (parent_[at(*face)] == -1) continue;
-        bool is_wrong = faces.darts[at(*face)].size() % 4 == 0;
-        for (const Dart d : faces.darts[at(*face)]) is_wrong ^= is_negative_[at(entry_of(d))] != 0;
+        bool is_wrong = true; // an even number points the way round
+        for (const Dart d : faces.darts[at(*face)])
+            is_wrong ^= leaves_row(d) != (is_negative_[at(entry_of(d))] != 0);
         is_negative_[at(to_parent_[at(*face)])] = is_wrong;
     }
     for (std::int32_t entry = 0; entry < graph.entries(); ++entry)

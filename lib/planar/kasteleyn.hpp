@@ -1,6 +1,10 @@
 // Kasteleyn's signs (Physica 27, 1961; Temperley and Fisher, Phil. Mag. 6, 1961) of a drawing: round each
 // face of 2k entries, with those that stand in it twice, their product is (-1)^(k+1). In the plane every
 // perfect matching has the same sign in the determinant then, whatever the entries are.
+//
+// A positive entry points from its row to its column, a negative one back: what is said is that an odd number
+// of entries point the way round. So it is of graphs that have not two sides, too, whose matchings have the
+// same sign in the Pfaffian then (Kasteleyn, J. Math. Phys. 4, 1963); faces that are connected need no more.
 #pragma once
 
 #include "lib/planar/faces.hpp"
@@ -18,7 +22,7 @@ struct Forest {
 
 // The entries outside the forest join faces: those of a forest of faces (Eppstein, SODA 2003) have the signs
 // that the faces need, all others are positive. Of each connected part one face is the outer one; in the
-// plane its signs are right where the part has as many rows as columns.
+// plane its signs are right where the part has an even number of lines, half of them rows if there are such.
 class KasteleynSigns {
   public:
     KasteleynSigns(const PatternGraph &graph, const Faces &faces, const Forest &forest);

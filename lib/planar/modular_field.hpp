@@ -20,6 +20,7 @@ class ModularField {
     static bool is_zero(Number x) { return x == 0; }
     static bool may_be_zero(Number x) { return x == 0; }
     void add(Number &to, Number x) const { to = field_.add(to, x); }
+    void negate(Number &to) const { to = field_.subtract(0, to); }
     void multiply(Number &to, Number x) const { to = field_.multiply(to, x); }
     void subtract_products(Number &to, const Number *x, const Number *y, std::size_t count) const {
         to = field_.subtract(to, field_.sum_of_products(x, y, count));

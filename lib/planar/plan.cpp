@@ -7,6 +7,7 @@
 #include "lib/planar/handles.hpp"
 #include "lib/planar/short_cycles.hpp"
 #include "lib/run/proposals.hpp"
+#include "preprocess/branch_decomposition.hpp"
 #include "preprocess/index.hpp"
 
 #include <algorithm>
@@ -15,27 +16,34 @@
 namespace libperm {
 namespace {
 
-constexpr std::int32_t least_order = 64; // along a frontier smaller ones take milliseconds at most
+// Along a frontier smaller ones take milliseconds at most, graphs less.
+constexpr std::int32_t least_order = 64;
 constexpr std::int32_t most_genus = 3, most_crossings = 10;
 constexpr std::size_t most_terms = 4096;
 
 struct Price {
     double products, of_product; // seconds
     double determinants;
+    double of_pivot = 0; // seconds
 };
 
+// Products of a Pfaffian come in longer sums, so that its inverses count beside them.
 Price by_residues(const Proposals &task, const PlanarPlan &plan) {
     const double matrices = task.matrices();
-    return {matrices * plan.matrix_products(), 2e-9, matrices * plan.determinants()};
+    const Price price{matrices * plan.matrix_products(), 2e-9, matrices * plan.determinants()};
+    return plan.fronts.are_of_graph() ? Price{price.products, 1.6e-9, price.determinants, 3e-7} : price;
 }
 
-Price by_balls(const PlanarPlan &plan) { return {plan.matrix_products(), 2.5e-7, plan.determinants()}; }
+Price by_balls(const PlanarPlan &plan) {
+    return {plan.matrix_products(), plan.fronts.are_of_graph() ? 1.2e-7 : 2.5e-7, plan.determinants()};
+}
 
 double seconds_of(const Price &price, const PlanarPlan &plan) {
     constexpr double of_entry = 2e-8, of_front = 3e-7; // seconds
     return price.of_product * price.products +
            price.determinants * (of_entry * static_cast<double>(plan.sum.is_negative.size()) +
-                                 of_front * static_cast<double>(plan.fronts.all().size()));
+                                 of_front * static_cast<double>(plan.fronts.all().size()) +
+                                 price.of_pivot * static_cast<double>(plan.fronts.pairs()));
 }
 
 // Sets which way is the cheaper one.
@@ -66,6 +74,8 @@ constexpr const char *why_none =
     "takes graphs that can be drawn without crossings in the plane or on a surface of 1 to 3 handles with "
     "short "
     "faces, or in the plane but for 10 entries or 3 lines: no such drawing of this one was found";
+constexpr const char *why_none_of_graph = "takes hafnians of graphs without loops that can be drawn without "
+                                          "crossings in the plane: this one is none";
 
 void add_planned(Proposals &task, Engine self, PlanarPlan plan) {
     Candidate c;
@@ -88,12 +98,12 @@ std::optional<PlanarPlan> plan_with_lines(const Pattern &a, const Poll &poll) {
 
 std::optional<PlanarPlan> plan_drawn(const Pattern &a, const PatternGraph &graph, const Rotation &rotation,
                                      const Poll &poll) {
-    const Matching matching = maximum_matching(a, poll);
-    if (matching.size < a.rows) return {};
+    const std::optional<Matching> matching = perfect_matching(a, poll);
+    if (!matching) return {};
     PlanarPlan plan;
-    plan.sum = sum_on_surface(graph, rotation, matching);
+    plan.sum = sum_on_surface(graph, rotation, *matching);
     poll();
-    plan.fronts = Fronts(a, matching);
+    plan.fronts = Fronts(a, *matching);
     return plan;
 }
 
@@ -129,6 +139,7 @@ void pair_lines(PlanarPlan &plan, const Pattern &a, const Matching &matching) {
 }
 
 std::optional<PlanarPlan> plan_planar(const Pattern &a, const Poll &poll) {
+    if (sides_of(a) == BranchSides::one_with_loops) return {};
     const std::optional<Rotation> rotation = planar_rotation(a);
     poll();
     if (!rotation) return {};
@@ -136,6 +147,7 @@ std::optional<PlanarPlan> plan_planar(const Pattern &a, const Poll &poll) {
 }
 
 std::optional<PlanarPlan> plan_beyond_plane(const Pattern &a, std::size_t most, const Poll &poll) {
+    if (a.one_sided) return {};
     if (a.nnz() > 4 * std::int64_t{a.rows} - 4 + std::max(4 * most_genus, most_crossings)) return {};
     const PatternGraph graph(a);
     const std::optional<Rotation> rotation = rotation_by_short_cycles(graph, most_crossings, poll);
@@ -162,7 +174,7 @@ void propose_planar(Proposals &task, Engine self) {
     if (!task.wants_on_cpu(self)) return;
     if (!task.asks_for(self) && task.a.rows < least_order) return;
     std::optional<PlanarPlan> plan = plan_planar(task.a, task.poll());
-    if (!plan)
+    if (!plan && !task.a.one_sided)
         if (const std::size_t most = task.asks_for(self) ? most_crossings : crossings_worth_a_look(task.a))
             plan = looked_beyond_plane(task, most);
     if (plan) add_planned(task, self, *std::move(plan));
@@ -177,14 +189,14 @@ void propose_crossings(Proposals &task, Engine self) {
     if (!task.wants_on_cpu(self) || is_proposed(task, self)) return;
     if (!task.asks_for(self) && task.a.rows < least_order) return;
     std::optional<PlanarPlan> plan;
-    if (is_worth(1e-4)) plan = looked_beyond_plane(task, most_crossings);
-    if (!plan && is_worth(4e-4)) plan = plan_with_lines(task.a, task.poll());
+    if (!task.a.one_sided && is_worth(1e-4)) plan = looked_beyond_plane(task, most_crossings);
+    if (!plan && !task.a.one_sided && is_worth(4e-4)) plan = plan_with_lines(task.a, task.poll());
     if (plan) return add_planned(task, self, *std::move(plan));
     if (!task.asks_for(self)) return;
     Candidate c;
     c.engine = self;
     c.refusal = PERM_UNSUPPORTED;
-    c.why_not = why_none;
+    c.why_not = task.a.one_sided ? why_none_of_graph : why_none;
     task.add(std::move(c), {});
 }
 
@@ -213,6 +225,7 @@ std::shared_ptr<const EnginePlan> restored_planar(std::string_view bytes, const 
         plan = plan_planar(of.a);
         if (!plan) plan = plan_beyond_plane(of.a, 0);
     } else {
+        require(!of.a.one_sided, what);
         const auto crossings = all_from<std::vector<std::int32_t>>(bytes, what);
         require(!crossings.empty() && crossings.front() >= 0 && crossings.back() < of.a.nnz(), what);
         require(std::adjacent_find(crossings.begin(), crossings.end(), std::greater_equal<>()) ==
@@ -235,7 +248,8 @@ std::string drawing_text(const Candidate &c) {
     if (plan->sum.genus == 1) where = "on a torus";
     if (plan->sum.genus > 1) where = formatted("on a surface with {} handles", plan->sum.genus);
     if (crossings > 0) where += formatted(" but for {} {}", crossings, crossings == 1 ? "entry" : "entries");
-    return formatted("planar: drawn {}, {} determinant{}\n", where, terms, terms == 1 ? "" : "s");
+    const char *const name = plan->fronts.are_of_graph() ? "Pfaffian" : "determinant";
+    return formatted("planar: drawn {}, {} {}{}\n", where, terms, name, terms == 1 ? "" : "s");
 }
 
 void put_drawing(Json &json, const Candidate &c) {
@@ -243,7 +257,7 @@ void put_drawing(Json &json, const Candidate &c) {
     if (!plan) return;
     json["drawing"] = {{"handles", plan->sum.genus},
                        {"crossing_entries", plan->sum.crossings().size()},
-                       {"determinants", plan->sum.terms.size()}};
+                       {plan->fronts.are_of_graph() ? "pfaffians" : "determinants", plan->sum.terms.size()}};
 }
 
 } // namespace libperm

@@ -1,5 +1,5 @@
 // Whether a block's bipartite graph can be drawn in the plane, or nearly so, and its permanent as
-// determinants then.
+// determinants then; whether a graph can, and its hafnian as a Pfaffian.
 #pragma once
 
 #include "lib/base/json.hpp"
@@ -29,7 +29,7 @@ class PlanarPlan final : public EnginePlan {
 // Of one determinant: the lines in pairs by a perfect matching, fronts and sign.
 void pair_lines(PlanarPlan &plan, const Pattern &a, const Matching &matching);
 
-// Of a block that has a perfect matching. None: it is not planar.
+// None: it is not planar, is a graph with loops, or has no perfect matching.
 std::optional<PlanarPlan> plan_planar(const Pattern &a, const Poll &poll = no_poll);
 // In the plane but for at most so many entries, or on a surface of a few handles, where most faces are short.
 // None: no such drawing was found.

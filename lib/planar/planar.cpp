@@ -5,6 +5,7 @@
 #include "lib/planar/front_memory.hpp"
 #include "lib/planar/graph.hpp"
 #include "lib/planar/modular_field.hpp"
+#include "lib/planar/pfaffian.hpp"
 #include "lib/planar/plan.hpp"
 #include "lib/run/input_error.hpp"
 #include "lib/run/matrix_pieces.hpp"
@@ -24,17 +25,20 @@ struct Work {
     RunControl &control;
 };
 
-// One of the determinants with its sign, in numbers that the field makes of entries: entry(k, factor); bytes
-// of so many numbers.
+// One of the determinants, or the Pfaffian, with its sign, in numbers that the field makes of entries:
+// entry(k, factor); bytes of so many numbers.
 template <class Field, class Entry, class Bytes>
 void find_determinant(const Work &work, const SignedSum::Term &term, Field &field, const Entry &entry,
                       const Bytes &bytes) {
     const std::vector<signed char> factors = work.plan.sum.factors(work.graph, term);
     Charge charge(&work.control.memory(), static_cast<std::int64_t>(bytes(work.plan.fronts.peak())));
-    Determinant determinant(work.plan.fronts, field);
-    determinant.find([&](std::size_t k) { return entry(k, factors[k]); },
-                     [&](double products) { work.control.advance(products); },
-                     [&](double numbers) { grow_to(charge, bytes(numbers)); });
+    const auto with_sign = [&](std::size_t k) { return entry(k, factors[k]); };
+    const auto done = [&](double products) { work.control.advance(products); };
+    const auto hold = [&](double numbers) { grow_to(charge, bytes(numbers)); };
+    if (work.plan.fronts.are_of_graph())
+        Pfaffian(work.plan.fronts, field).find(with_sign, done, hold);
+    else
+        Determinant(work.plan.fronts, field).find(with_sign, done, hold);
     if (term.is_odd) field.negate_product();
 }
 

@@ -1,4 +1,5 @@
-// Engine `planar`: the permanent of a block that is planar, or nearly so, as determinants.
+// Engine `planar`: the permanent of a block that is planar, or nearly so, as determinants, and the hafnian of
+// a planar graph as a Pfaffian.
 #pragma once
 
 #include "lib/run/engine_run.hpp"

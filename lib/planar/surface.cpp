@@ -104,9 +104,9 @@ SignedSum sum_on_surface(const PatternGraph &graph, const Rotation &rotation, co
     const Forest forest(graph);
     const KasteleynSigns signs(graph, faces, forest);
     std::vector<char> is_matched(at(graph.entries()), 0);
-    const std::int32_t rows = static_cast<std::int32_t>(matching.col_of_row.size());
+    const auto first_column = graph.lines() - static_cast<std::int32_t>(matching.row_of_col.size());
     for (std::int32_t e = 0; e < graph.entries(); ++e)
-        is_matched[at(e)] = matching.col_of_row[at(graph.row_of(e))] + rows == graph.column_of(e);
+        is_matched[at(e)] = first_column + matching.col_of_row[at(graph.row_of(e))] == graph.column_of(e);
     const QuadraticForm first = form_of(graph, rotation, forest, signs, is_matched);
 
     SignedSum sum;

@@ -11,11 +11,13 @@
 
 namespace {
 
-std::string saved(const perm_csr &a, const char *engine, const char *precision) {
+std::string saved(const perm_csr &a, const char *engine, const char *precision,
+                  const char *function = nullptr) {
     perm_opts opts = fuzz::limited();
     opts.device = nullptr; // a GPU's engine makes plans, too
     opts.engine = engine;
     opts.precision = precision;
+    opts.function = function;
     perm_plan *plan = nullptr;
     if (perm_plan_create(&a, &opts, &plan) != PERM_OK) fuzz::fail(perm_last_error());
     std::size_t needed = 0;
@@ -43,6 +45,18 @@ std::string separable() {
         return static_cast<double>(far < 3 ? 7 * i % 5 + 2 * j % 3 + 1 : far);
     });
     return saved(a.view(), "separable", "exact");
+}
+
+// A graph of triangles in the plane.
+std::string planar_graph() {
+    constexpr std::int64_t width = 6;
+    const perm::Csr a =
+        perm::families::build(width * width, width * width, [](std::int64_t i, std::int64_t j) {
+            const std::int64_t dx = std::abs(i % width - j % width), dy = std::abs(i / width - j / width);
+            const bool is_diagonal = dx == 1 && dy == 1 && (i < j) == (i % width < j % width);
+            return dx + dy == 1 || is_diagonal ? 1.0 : 0.0;
+        });
+    return saved(a.view(), "planar", "exact", "hafnian");
 }
 
 // Computed along a random tree.
@@ -138,5 +152,6 @@ std::vector<std::string> fuzz::seeds() {
     for (const Leaves leaves : {Leaves::rows, Leaves::columns, Leaves::entries, Leaves::mixed})
         all.push_back(payload_of(branched(leaves)));
     all.push_back(payload_of(separable()));
+    all.push_back(payload_of(planar_graph()));
     return all;
 }
