@@ -105,10 +105,7 @@ constexpr Rule rules[] = {
 
     {{Call::compute_product,
       Call::permanents,
-      Call::plan_gradient,
-      Call::plan_gradient_batch,
       Call::plan_hessian_product,
-      Call::plan_marginals,
       Call::matchings,
       Call::polynomial,
       Call::sub_permanents,
@@ -146,9 +143,9 @@ constexpr Rule rules[] = {
      PERM_UNSUPPORTED},
     {{Call::plan_gradient, Call::plan_gradient_batch, Call::plan_hessian_product, Call::plan_marginals},
      {engine},
-     "auto, frontier, planar",
+     "auto, frontier, planar, bjorklund, hermite",
      "derivatives and probabilities go along the frontier, by an inverse, or over sums and sets of their "
-     "own: make the plan with engine auto, frontier or planar"},
+     "own: make the plan with engine auto, frontier or planar; of a hafnian also with bjorklund or hermite"},
     {{Call::plan_gradient, Call::plan_gradient_batch, Call::plan_hessian_product},
      {precision},
      "auto, double, exact",
