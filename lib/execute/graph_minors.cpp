@@ -1,14 +1,17 @@
 #include "lib/execute/graph_minors.hpp"
 
+#include "jit/text/text.hpp"
+#include "lib/base/error.hpp"
 #include "lib/execute/execute.hpp"
 #include "lib/number/ball.hpp"
 #include "lib/number/infinity.hpp"
+#include "lib/run/placement.hpp"
 #include "lib/run/run_control.hpp"
 #include "lib/tape/gradient_entries.hpp"
 #include "preprocess/index.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <array>
 #include <functional>
 #include <utility>
 
@@ -31,6 +34,32 @@ struct Hafnian {
     }
 };
 
+// The plan's work with these values, which outlive it; or a plan's that is made for those that are not 0.
+class Reduced {
+  public:
+    Reduced(const Plan &plan, const Values &values, bool is_planned_anew, RunControl &control)
+        : plan_(&plan), values_(&values) {
+        if (!is_planned_anew) return;
+        InputPattern input = plan.input;
+        left_ = values;
+        simplify(input, left_);
+        made_ = make_plan(std::move(input), plan.options, left_, control);
+        plan_ = &made_;
+        values_ = &left_;
+    }
+    Reduced(const Reduced &) = delete;
+    Reduced &operator=(const Reduced &) = delete;
+
+    const Plan &plan() const { return *plan_; }
+    const Values &values() const { return *values_; }
+
+  private:
+    Plan made_;
+    Values left_;
+    const Plan *plan_;
+    const Values *values_;
+};
+
 // The hafnians of a plan's graph without the lines of each entry.
 class GraphMinors {
   public:
@@ -39,6 +68,7 @@ class GraphMinors {
           control_(control),
           values_(values_for_derivatives(plan.input, values, [&control] { control.poll(); })),
           copies_(copies_of(plan.input, caller_places(plan.input))),
+          is_planned_anew_(some_zero(values_) || plan.serial_seconds > dear),
           entries_of_(at(plan.n())) {
         const Pattern &a = plan.input.pattern;
         for (std::int32_t i = 0; i < a.rows; ++i) {
@@ -59,24 +89,43 @@ class GraphMinors {
         std::vector<std::vector<std::size_t>> places(lines_.size()); // of entries that stand for others
         for (std::size_t c = 0; c < copies_.size(); ++c)
             if (copies_[c].count > 0) places[at(copies_[c].entry)].push_back(c);
-        control_.begin(static_cast<double>(lines_.size()) + 1, seconds_of_minors(plan_));
         for (std::size_t entry = 0; entry < places.size(); ++entry) {
             if (places[entry].empty()) continue;
-            const Hafnian minor(execute_with(without_lines_of(entry)));
+            RunControl part(control_, 0);
+            const Values left = without_lines_of(entry);
+            const Hafnian minor(executed(Reduced(plan_, left, is_planned_anew_, part), part));
             for (const std::size_t c : places[entry])
                 take(c, entry, static_cast<double>(copies_[c].count), minor);
         }
     }
 
-    Outcome whole() { return execute_with(values_); }
+    // Throws Error if all take too long.
+    Outcome whole() {
+        control_.begin(0, 0);
+        RunControl part(control_, 0);
+        const Reduced whole(plan_, values_, is_planned_anew_, part);
+        const double seconds = seconds_of_minors(whole.plan());
+        if (whole.plan().refusal == PERM_OK && seconds > plan_.options.refuse_seconds)
+            throw refused_for_time(formatted("the derivatives by {} hafnians are", lines_.size() + 1), seconds,
+                                   plan_.options);
+        control_.begin(static_cast<double>(lines_.size()) + 1, seconds);
+        return executed(whole, part);
+    }
 
     const Values &values() const { return values_; }
     const Counts &counts() const { return counts_; }
 
   private:
-    Outcome execute_with(const Values &values) {
-        RunControl part(control_, 0);
-        Outcome outcome = execute(plan_, values, part);
+    static constexpr double dear = 0.1; // seconds: a plan of what is left takes less, and saves most of them
+
+    static bool some_zero(const Values &values) {
+        return std::find(values.real.begin(), values.real.end(), 0.0) != values.real.end() ||
+               std::any_of(values.wide.begin(), values.wide.end(),
+                           [](const Gaussian &x) { return is_zero(x); });
+    }
+
+    Outcome executed(const Reduced &of, RunControl &part) {
+        Outcome outcome = execute(of.plan(), of.values(), part);
         counts_ += outcome.counts;
         control_.advance(1);
         return outcome;
@@ -100,6 +149,7 @@ class GraphMinors {
     RunControl &control_;
     const Values values_; // by entry of the plan's pattern
     const std::vector<EntryCopies> copies_;
+    const bool is_planned_anew_;
     std::vector<std::array<std::int32_t, 2>> lines_;   // of each entry
     std::vector<std::vector<std::size_t>> entries_of_; // of each line
     Counts counts_;
@@ -148,6 +198,7 @@ TapeAnswer gradient_by_minors(const Plan &plan, const void *values, double *grad
                               RunControl &control, Outcome &outcome) {
     GraphMinors minors(plan, values, control);
     const std::size_t parts = plan.input.value_type == PERM_VALUE_C128 ? 2 : 1;
+    const Outcome whole = minors.whole();
     std::vector<double> numbers(minors.count() * parts, 0.0), bounds(minors.count(), 0.0);
     minors.run([&](std::size_t c, std::size_t, double copies, const Hafnian &minor) {
         const Ball times = ball_of(tracked(copies));
@@ -157,7 +208,6 @@ TapeAnswer gradient_by_minors(const Plan &plan, const void *values, double *grad
         if (parts == 2) numbers[c * parts + 1] = rounded(im.value, bound);
         bounds[c] = bound;
     });
-    const Outcome whole = minors.whole();
     std::copy(numbers.begin(), numbers.end(), gradient);
     if (error_bounds) std::copy(bounds.begin(), bounds.end(), error_bounds);
     return answer_of_whole(Hafnian(whole), whole, minors, outcome);

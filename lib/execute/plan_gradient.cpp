@@ -280,13 +280,7 @@ bool goes_by_minors(const Plan &plan, bool is_tape_too_large) {
     return is_tape_too_large || plan.options.names_engine();
 }
 
-// Throws Error if it would take too long.
-GradientWay way_by_minors(const Plan &plan) {
-    const double seconds =
-        seconds_of_minors(plan) * (plan.serial_seconds > 0 ? plan.seconds / plan.serial_seconds : 1);
-    if (seconds > plan.options.refuse_seconds)
-        throw refused_for_time(formatted("the derivatives by {} hafnians are", plan.input.pattern.nnz()),
-                               seconds, plan.options);
+GradientWay way_by_minors() {
     GradientWay way;
     way.by_minors = true;
     return way;
@@ -325,7 +319,7 @@ GradientWay PlanGradient::way_by(Engine engine, const Plan &plan, const TapePlan
     }
     if (engine == engine_for(Goal::minors)) {
         if (!plan.input.pattern.one_sided) throw begun("by the hafnians of what is left");
-        return way_by_minors(plan);
+        return way_by_minors();
     }
     const SumsWay sums = way_of_sums(plan);
     if (sums.is_none()) throw begun("by sums over signs");
@@ -359,7 +353,7 @@ GradientWay PlanGradient::way(const Plan &plan, const TapePlan *direct, RunContr
 GradientWay PlanGradient::way_of_graph(const Plan &plan, const TapePlan *direct, RunControl &control,
                                        Goal goal) const {
     constexpr double always = 1e5, worth = 2; // moves; times what the minors take, for it is kept
-    if (goes_by_minors(plan, is_tape_too_large_[3])) return way_by_minors(plan);
+    if (goes_by_minors(plan, is_tape_too_large_[3])) return way_by_minors();
     if (plan.options.names_engine()) return along(tape(plan, direct, control, 0x1p32, goal), direct);
     const double most_moves = std::max(always, worth * seconds_of_minors(plan) / whole_move_seconds);
     try {
@@ -367,7 +361,7 @@ GradientWay PlanGradient::way_of_graph(const Plan &plan, const TapePlan *direct,
     } catch (const Error &error) {
         if (!is_refused(error)) throw;
         is_tape_too_large_[3] = true;
-        return way_by_minors(plan);
+        return way_by_minors();
     }
 }
 

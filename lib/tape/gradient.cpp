@@ -408,9 +408,10 @@ TapeAnswer Gradient::marginals(const Plan &plan, const void *values, double *mar
                                RunControl &control, Outcome &outcome) const {
     const InputPattern &given = as_given(plan.input);
     return walk(plan, values, control, outcome, [&](const Reading *reading) {
-        if (!reading || reading->permanent().re.mantissa == 0) return;
+        if (reading ? reading->permanent().re.mantissa == 0 : plan.n() > 0) return;
         std::vector<double> shares(copies_.size()), bounds(copies_.size());
-        for (std::size_t c = 0; c < copies_.size(); ++c) shares[c] = reading->share(copies_[c], bounds[c]);
+        for (std::size_t c = 0; reading && c < copies_.size(); ++c)
+            shares[c] = reading->share(copies_[c], bounds[c]);
         put_marginals(given, shares, marginals);
         if (error_bounds) put_marginals(given, bounds, error_bounds);
     });
