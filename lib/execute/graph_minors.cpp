@@ -28,9 +28,8 @@ struct Hafnian {
         re = make_scaled(parts[0].value, parts[0].exp2);
         im = make_scaled(parts[1].value, parts[1].exp2);
         if (parts[0].roundings + parts[1].roundings > 0)
-            error =
-                (Ball{{}, error} + Ball{{}, make_scaled(of.value.mantissa, of.value.exp2 - double_bits)})
-                    .error;
+            error = (Ball{{}, error} + Ball{{}, make_scaled(of.value.mantissa, of.value.exp2 - double_bits)})
+                        .error;
     }
 };
 
@@ -106,8 +105,8 @@ class GraphMinors {
         const Reduced whole(plan_, values_, is_planned_anew_, part);
         const double seconds = seconds_of_minors(whole.plan());
         if (whole.plan().refusal == PERM_OK && seconds > plan_.options.refuse_seconds)
-            throw refused_for_time(formatted("the derivatives by {} hafnians are", lines_.size() + 1), seconds,
-                                   plan_.options);
+            throw refused_for_time(formatted("the derivatives by {} hafnians are", lines_.size() + 1),
+                                   seconds, plan_.options);
         control_.begin(static_cast<double>(lines_.size()) + 1, seconds);
         return executed(whole, part);
     }

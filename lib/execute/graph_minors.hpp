@@ -1,6 +1,6 @@
 // The derivatives of a hafnian one by one, whatever the graph: by an entry it is the hafnian of the graph
-// without the entry's lines. Each is the plan's with other values, in which the entry is 1 and all others of its
-// lines are 0, with the bound, and the digits, that the plan's engines have.
+// without the entry's lines. Each is the plan's with other values, in which the entry is 1 and all others of
+// its lines are 0, with the bound, and the digits, that the plan's engines have.
 #pragma once
 
 #include "lib/plan/plan.hpp"

@@ -336,7 +336,7 @@ GradientWay PlanGradient::way(const Plan &plan, const TapePlan *direct, RunContr
         if (const auto found = way_of_marginals(plan, direct, other.seconds(), control)) return *found;
     if (other.is_none()) return by_tape(plan, direct, control, goal);
     const GradientWay without_tape{nullptr, other.planar, nullptr, !other.planar && other.sums.on_gpu,
-                                   this, direct};
+                                   this,    direct};
     std::atomic<bool> &is_too_large = is_tape_too_large_[other.planar ? 1 : 0];
     if (is_too_large || other.is_certain(plan, direct)) return without_tape;
     const double most_moves = making * other.weight() / move_seconds;

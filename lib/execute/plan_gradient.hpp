@@ -1,7 +1,7 @@
 // The derivatives of a plan's permanent, and marginals, the quickest way: along the frontier's tape
-// (lib/tape); by an inverse at the entries where the matrix is planar; by minors of a graph; of marginals, by tables over all sets
-// of the lines that wait (lib/sets), and of derivatives, by sums over signs, which take no memory to speak
-// of: both do not care how full the matrix is.
+// (lib/tape); by an inverse at the entries where the matrix is planar; by minors of a graph; of marginals, by
+// tables over all sets of the lines that wait (lib/sets), and of derivatives, by sums over signs, which take
+// no memory to speak of: both do not care how full the matrix is.
 #pragma once
 
 #include "lib/execute/planar_gradient.hpp"

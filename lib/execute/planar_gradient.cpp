@@ -77,8 +77,8 @@ TapeAnswer zero_answer(const PlanarPlan &planar, RunControl &control, Outcome &o
 
 bool PlanarGradient::may_serve(const Plan &plan) {
     const Options &options = plan.options;
-    return !plan.input.pattern.one_sided && plan.input.value_type != PERM_VALUE_C128 && plan.input.free_lines() == 0 &&
-           options.engine != engine_for(Goal::gradient) && plan.n() > 0 &&
+    return !plan.input.pattern.one_sided && plan.input.value_type != PERM_VALUE_C128 &&
+           plan.input.free_lines() == 0 && options.engine != engine_for(Goal::gradient) && plan.n() > 0 &&
            (is_asked_for(options) || (plan.n() >= least_order && options.device != Device::gpu));
 }
 

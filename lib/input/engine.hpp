@@ -128,10 +128,8 @@ inline constexpr std::array engine_facts{
                 .on_gpu = true,
                 .transfers_states = true,
                 .forms = frontier_forms},
-    EngineFacts{.id = Engine::bjorklund,
-                .name = "bjorklund",
-                .goals = {Goal::hafnian, Goal::minors},
-                .on_cpu = true},
+    EngineFacts{
+        .id = Engine::bjorklund, .name = "bjorklund", .goals = {Goal::hafnian, Goal::minors}, .on_cpu = true},
     EngineFacts{.id = Engine::tree,
                 .name = "tree",
                 .goals = {Goal::block},

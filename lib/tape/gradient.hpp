@@ -67,7 +67,7 @@ class Gradient {
     std::vector<std::int32_t> list_of_; // of each of the tape's entries: what takes it; 0: no move
     std::vector<std::int64_t> places_;  // of the pattern's entries among the caller's
     std::vector<std::int64_t> numbers_; // and in the tape; empty: their own
-    std::vector<EntryCopies> copies_; // of the caller's values
+    std::vector<EntryCopies> copies_;   // of the caller's values
     std::vector<std::int32_t> pattern_row_, pattern_col_;
 };
 

@@ -27,8 +27,7 @@ void mirror(const InputPattern &given, std::vector<EntryCopies> &copies) {
             if (j >= i) continue;
             const auto row = a.row(j);
             const auto place = std::lower_bound(row.begin(), row.end(), i);
-            if (place != row.end() && *place == i)
-                of(lower) = of(a.row_begin(j) + (place - row.begin()));
+            if (place != row.end() && *place == i) of(lower) = of(a.row_begin(j) + (place - row.begin()));
         }
     }
 }

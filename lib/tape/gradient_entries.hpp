@@ -48,12 +48,10 @@ class GradientEntries {
     const PowerScaling &scaling() const { return scaling_; }
 
     // Entry (i, j), as it is now, is one as given times 2^scale_of(i, j).
-    std::int64_t scale_of(std::int32_t i, std::int32_t j) const {
-        return scaling_.of(pattern_, i, j);
-    }
+    std::int64_t scale_of(std::int32_t i, std::int32_t j) const { return scaling_.of(pattern_, i, j); }
 
-    // Every entry of row i, as it is now, is a multiple of 2^units()[i], one of a graph of what its lines come
-    // to together; none: of no use, or not known.
+    // Every entry of row i, as it is now, is a multiple of 2^units()[i], one of a graph of what its lines
+    // come to together; none: of no use, or not known.
     const std::vector<int> &units() const { return units_; }
     std::int64_t unit_of(std::int32_t i, std::int32_t j) const;
 

@@ -117,8 +117,8 @@ template <int Words> class TapeMaker {
         std::vector<bool> met(static_cast<std::size_t>(pattern_.lines()), false);
         for (std::int32_t i = 0; i < pattern_.rows; ++i)
             for (const std::int32_t j : pattern_.row(i))
-                met[static_cast<std::size_t>(i)] =
-                    met[static_cast<std::size_t>(pattern_.line_of_column(j))] = true;
+                met[static_cast<std::size_t>(i)] = met[static_cast<std::size_t>(pattern_.line_of_column(j))] =
+                    true;
         return std::find(met.begin(), met.end(), false) == met.end();
     }
 

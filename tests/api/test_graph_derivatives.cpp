@@ -1,8 +1,9 @@
-// Derivatives of hafnians and probabilities of a graph's entries through the C API, against their definitions.
+// Derivatives of hafnians and probabilities of a graph's entries through the C API, against their
+// definitions.
 #include "tests/support/calls.hpp"
 #include "tests/support/check.hpp"
 #include "tests/support/gaussian_calls.hpp"
-#include "tests/support/graph_matchings.hpp"
+#include "tests/support/graph_copies.hpp"
 #include "tests/support/run.hpp"
 
 #include <doctest/doctest.h>
@@ -17,71 +18,32 @@ namespace {
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-struct Drawn {
-    MatchingMatrix matrix;
-    const char *function = "hafnian";
-
-    bool has_loops() const { return std::string_view(function) == "loop_hafnian"; }
-};
-
-Drawn draw(Random &random, const DrawnKind &kind, std::int64_t most_lines) {
-    Drawn drawn{random_graph(random, most_lines, kind.draw)};
-    MatchingMatrix &a = drawn.matrix;
-    if (random.chance(0.5)) drawn.function = "loop_hafnian";
-    if (drawn.has_loops() && random.chance(0.4)) {
-        a.row_weights.emplace();
-        for (std::int64_t i = 0; i < a.cols; ++i)
-            a.row_weights->push_back(random.chance(0.2) ? Gaussian{} : kind.draw(random));
-    }
-    if ((!drawn.has_loops() || a.row_weights) && random.chance(0.25) && a.cols <= 5)
-        for (std::int64_t i = 0; i < a.cols; ++i) a.row_times.push_back(random.integer(0, 2));
-    canonicalize(a);
-    return drawn;
-}
-
-// The same with each copy of a line as a line of its own, and the weights as loops.
-struct Copies {
-    std::vector<std::int64_t> line;
-    MatchingMatrix matrix;
-
-    explicit Copies(const Drawn &of) {
-        const MatchingMatrix &a = of.matrix;
-        for (std::int64_t i = 0; i < a.cols; ++i)
-            line.insert(line.end(), a.row_times.empty() ? 1 : at(a.row_times[at(i)]), i);
-        matrix.cols = std::ssize(line);
-        for (std::size_t p = 0; p < line.size(); ++p) {
-            auto &row = matrix.entries.emplace_back();
-            for (const std::int64_t j : line) row.push_back(a.entries[at(line[p])][at(j)]);
-            if (!of.has_loops()) row[p] = Gaussian{};
-            if (a.row_weights) row[p] = (*a.row_weights)[at(line[p])];
-        }
-    }
-
-    Gaussian with(std::size_t p, std::size_t q, const Gaussian &x) const {
-        MatchingMatrix changed = matrix;
+// By an entry of the copies and its mirror image: what a change of both by 1 makes.
+Gaussian derivative(const GraphCopies &copies, std::size_t p, std::size_t q) {
+    const auto with = [&](const Gaussian &x) {
+        MatchingMatrix changed = copies.matrix;
         changed.entries[p][q] = changed.entries[q][p] = x;
         return oracle::over_pairs(changed, true);
-    }
-    Gaussian derivative(std::size_t p, std::size_t q) const {
-        return with(p, q, {1, 0}) + Gaussian{-1, 0} * with(p, q, Gaussian{});
-    }
-};
+    };
+    return with({1, 0}) + Gaussian{-1, 0} * with(Gaussian{});
+}
 
 // By each value of the input: of all copies of its entry, and of its mirror image with it.
-std::vector<Gaussian> derivatives_of(const Drawn &of, const MatchingInput &input) {
-    const Copies copies(of);
+std::vector<Gaussian> derivatives_of(const DrawnLines &of, const MatchingInput &input) {
+    const GraphCopies copies(of);
     std::vector<Gaussian> all;
     for (const auto &[row, col] : input.places()) {
         Gaussian sum;
         for (std::size_t p = 0; p < copies.line.size(); ++p)
             for (std::size_t q = p; q < copies.line.size(); ++q) {
-                const std::int64_t i = copies.line[p], j = copies.line[q];
+                const auto i = static_cast<std::int64_t>(copies.line[p]),
+                           j = static_cast<std::int64_t>(copies.line[q]);
                 const bool is_weight = col < 0,
                            is_loop = of.has_loops() && p == q &&
                                      is_weight == of.matrix.row_weights.has_value() && i == row &&
                                      (is_weight || i == col),
                            is_edge = p != q && ((i == row && j == col) || (j == row && i == col));
-                if (is_loop || is_edge) sum = sum + copies.derivative(p, q);
+                if (is_loop || is_edge) sum = sum + derivative(copies, p, q);
             }
         all.push_back(sum);
     }
@@ -95,7 +57,8 @@ struct Found {
 };
 
 Found gradient_of(const MatchingInput &input, const perm_opts &opts) {
-    const std::size_t parts = input.csr().value_type == PERM_VALUE_C128 ? 2 : 1, count = at(input.value_count());
+    const std::size_t parts = input.csr().value_type == PERM_VALUE_C128 ? 2 : 1,
+                      count = at(input.value_count());
     Found found;
     found.numbers.assign(count * parts + 1, -1);
     found.bounds.assign(count + 1, -1);
@@ -113,14 +76,11 @@ void compare(const Found &found, const std::vector<Gaussian> &truth, std::size_t
     for (std::size_t k = 0; k < truth.size(); ++k) {
         CAPTURE(k);
         if (std::isinf(found.bounds[k])) continue; // beyond doubles
-        const mpq_class bound(found.bounds[k]), re = mpq_class(found.numbers[k * parts]) - truth[k].re,
-                                                im = parts == 2
-                                                         ? mpq_class(mpq_class(found.numbers[2 * k + 1]) -
-                                                                     truth[k].im)
-                                                         : mpq_class(0);
+        const mpq_class bound(found.bounds[k]),
+            re = mpq_class(found.numbers[k * parts]) - truth[k].re,
+            im = parts == 2 ? mpq_class(mpq_class(found.numbers[2 * k + 1]) - truth[k].im) : mpq_class(0);
         CHECK_MESSAGE(re * re + im * im <= bound * bound,
-                      found.numbers[k * parts] << " +- " << bound.get_d() << " true "
-                                               << truth[k].re.get_d());
+                      found.numbers[k * parts] << " +- " << bound.get_d() << " true " << truth[k].re.get_d());
         ++compared.numbers;
         compared.nonzero += !is_zero(truth[k]);
         compared.exact += bound == 0 && !is_zero(truth[k]);
@@ -156,7 +116,7 @@ TEST_CASE("derivatives of hafnians lie within their bounds of what a change of b
         Compared compared;
         for (const DrawnKind &kind : kinds_of_numbers)
             for (int k = 0; k < run::cases(60); ++k) {
-                const Drawn drawn = draw(random, kind, 9);
+                const DrawnLines drawn = draw_lines(random, kind, 9);
                 const MatchingInput input(drawn.matrix, kind.type, random);
                 CAPTURE(engine);
                 CAPTURE(kind.name);
@@ -178,7 +138,7 @@ TEST_CASE("batches of derivatives have the bits of single calls") {
     int compared = 0;
     for (const DrawnKind &kind : {kinds_of_numbers[1], kinds_of_numbers[4]})
         for (int k = 0; k < run::cases(20); ++k) {
-            const Drawn drawn = draw(random, kind, 8);
+            const DrawnLines drawn = draw_lines(random, kind, 8);
             const MatchingInput input(drawn.matrix, kind.type, random);
             for (const char *engine : engines) {
                 const perm_opts opts = of_function(drawn.function, engine);
@@ -203,7 +163,7 @@ TEST_CASE("probabilities of a graph's entries and single lines are within their 
         int compared = 0, impossible = 0;
         for (const DrawnKind &kind : weights)
             for (int k = 0; k < run::cases(60); ++k) {
-                const Drawn drawn = draw(random, kind, 9);
+                const DrawnLines drawn = draw_lines(random, kind, 9);
                 const MatchingInput input(drawn.matrix, kind.type, random);
                 CAPTURE(engine);
                 CAPTURE(kind.name);
@@ -252,14 +212,16 @@ TEST_CASE("what stands in one half alone is a pair as any other") {
     a.row_ptr = row_ptr.data(), a.col_idx = col.data(), a.values = values.data();
     const perm::Plan plan(a, of_function("hafnian"));
     std::vector<double> gradient(5), bounds(5, -1);
-    REQUIRE(perm_plan_gradient(plan.raw(), values.data(), gradient.data(), bounds.data(), nullptr) == PERM_OK);
+    REQUIRE(perm_plan_gradient(plan.raw(), values.data(), gradient.data(), bounds.data(), nullptr) ==
+            PERM_OK);
     CHECK(gradient == std::vector<double>{0, 0, 0, 0, 1});
     CHECK(bounds == std::vector<double>(5, 0));
 }
 
 TEST_CASE("dense graphs go by minors, sparse ones along a tree, as tasks too") {
     Random random(run::seed(3914));
-    const auto banded = [&random](std::int64_t n, std::int64_t reach) { // lines at most so far from each other
+    const auto banded = [&random](std::int64_t n,
+                                  std::int64_t reach) { // lines at most so far from each other
         MatchingMatrix a;
         a.cols = n;
         a.entries.assign(at(n), std::vector<Gaussian>(at(n)));
