@@ -89,7 +89,7 @@ def test_gradients(kind):
         for i, j in itertools.product(range(n), repeat=2):
             if kind in ("int", "long", "Fraction"):
                 assert found[i][j] == truth[i][j], SEED
-                assert isinstance(found[i][j], int if kind != "Fraction" else Fraction)
+                assert isinstance(found[i][j], (int, Fraction))
             else:
                 assert abs(found[i][j] - truth[i][j]) <= full.error_bounds[i][j] + 1e-13 * abs(truth[i][j]), SEED
             compared += truth[i][j] != 0
