@@ -91,7 +91,9 @@ def test_gradients(kind):
                 assert found[i][j] == truth[i][j], SEED
                 assert isinstance(found[i][j], (int, Fraction))
             else:
-                assert abs(found[i][j] - truth[i][j]) <= full.error_bounds[i][j] + 1e-13 * abs(truth[i][j]), SEED
+                assert abs(found[i][j] - truth[i][j]) <= full.error_bounds[i][j] + 1e-13 * abs(truth[i][j]), (
+                    SEED
+                )
             compared += truth[i][j] != 0
         for x, (i, j) in zip(by_plan, places):
             assert x == pytest.approx(truth[i][j], rel=1e-9, abs=1e-9), SEED
@@ -115,9 +117,7 @@ def test_copies_of_lines():
             truth[j][i] = truth[i][j]
         found = libperm.gradient(a, function="hafnian", row_multiplicity=times)
         assert found == truth, SEED
-        doubles = libperm.gradient(
-            np.array(a, float), function="hafnian", row_multiplicity=times, full=True
-        )
+        doubles = libperm.gradient(np.array(a, float), function="hafnian", row_multiplicity=times, full=True)
         assert np.allclose(doubles.derivatives, np.array(truth, float)), SEED
         compared += any(map(any, truth))
     assert compared > 5
@@ -132,12 +132,15 @@ def test_arrays_sparse_matrices_and_batches():
     a = rng.random((10, 10))
     a = a + a.T
     dense = libperm.gradient(a, function="hafnian")
-    assert dense.shape == (10, 10) and (dense == dense.T).all() and (dense.diagonal() == 0).all()
+    assert dense.shape == (10, 10)
+    assert (dense == dense.T).all()
+    assert (dense.diagonal() == 0).all()
     assert (dense * a).sum() == pytest.approx(10 * libperm.hafnian(a))
     of_sparse = libperm.gradient(sparse.csr_array(a), function="hafnian")
     assert np.allclose(of_sparse.toarray(), dense)
     both = libperm.gradients(np.array([a, 2 * a]), function="hafnian")
-    assert np.allclose(both[0], dense) and np.allclose(both[1], 16 * dense)
+    assert np.allclose(both[0], dense)
+    assert np.allclose(both[1], 16 * dense)
     band = np.triu(np.tril(np.ones((40, 40)), 2), -2)  # and its zeros
     found = libperm.gradient(band, function="hafnian")
     assert found[0, 1] == libperm.hafnian(band[2:, 2:])
@@ -180,7 +183,8 @@ def test_marginals():
     of_many = libperm.marginals(many, 1.0, function="loop_hafnian")
     for k in range(2):
         alone = libperm.marginals(many[k], 1.0, function="loop_hafnian")
-        assert np.allclose(of_many.entries[k], alone.entries) and np.allclose(of_many.rows[k], alone.rows)
+        assert np.allclose(of_many.entries[k], alone.entries)
+        assert np.allclose(of_many.rows[k], alone.rows)
 
 
 @pytest.mark.parametrize("kind", ["int", "Fraction", "float"])
@@ -219,9 +223,8 @@ def test_networkx():
     petersen = nx.petersen_graph()
     assert matchings(petersen) == [1, 15, 75, 145, 90, 6]
     of_edges = edge_marginals(petersen)
-    assert set(of_edges) == set(petersen.edges()) and all(
-        p == pytest.approx(1 / 3) for p in of_edges.values()
-    )
+    assert set(of_edges) == set(petersen.edges())
+    assert all(p == pytest.approx(1 / 3) for p in of_edges.values())
     triangle = nx.cycle_graph(3)
     assert edge_marginals(triangle, unmatched=1)[0, 1] == pytest.approx(1 / 4)
     assert matchings(nx.path_graph(4)) == [1, 3, 1]

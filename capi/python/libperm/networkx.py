@@ -176,7 +176,8 @@ def matchings(
     weights. As libperm.matchings()."""
     if _has_sides(G, top_nodes):
         return libperm.matchings(_matrix(G, top_nodes, weight)[0], **options)
-    return libperm.matchings(_matrix_of_lines(G, weight), **{**options, "function": "hafnian"})
+    options["function"] = "hafnian"
+    return libperm.matchings(_matrix_of_lines(G, weight), **options)
 
 
 def edge_marginals(

@@ -46,7 +46,7 @@ class _Graph:
                 "the pairs of its copies: write the copies out"
             )
         exact = {at: fraction_of(x) for at, x in zip(matrix.positions(), matrix.entries) if x != 0}
-        self._scale = math.lcm(*(x.denominator for x in exact.values()))
+        self._scale: int = math.lcm(*(x.denominator for x in exact.values()))
         self._rows: list[dict[int, int]] = [{} for _ in range(n)]
         for (i, j), x in exact.items():
             self._rows[i][j] = int(x * self._scale * (1 if i == j and self._has_loops else self._scale))
@@ -77,7 +77,8 @@ class _Graph:
         """Of each term the lower line of a pair says which."""
         sums = [sum(abs(x) * max(count[j], 1) for j, x in self._rows[k].items() if j >= k) for k in kept]
         largest = math.prod(max(s, 1) ** count[k] for s, k in zip(sums, kept)) * max(count, default=1)
-        return max(largest, 1).bit_length() + 2
+        bits: int = max(largest, 1).bit_length() + 2
+        return bits
 
     def _hafnian(self, kept: list[int], count: list[int], powers: dict[int, int], i: int) -> int:
         """With the copy of line i that stands apart as the last line."""

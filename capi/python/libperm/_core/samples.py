@@ -38,8 +38,8 @@ def sample(
     rng: a numpy Generator, or a seed for one, which gives the same samples again, for any number of threads.
     None: others each time, but with a checkpoint, which goes on with those it has. seed: of before, a seed of
     the library's own, as `perm sample` takes it.
-    function="hafnian", "loop_hafnian": of a graph, given by its symmetric matrix: of each line the one that it
-    is matched to, itself where it stays single by its loop.
+    function="hafnian", "loop_hafnian": of a graph, given by its symmetric matrix: of each line the one that
+    it is matched to, itself where it stays single by its loop.
 
     >>> import libperm
     >>> libperm.sample([[1, 2, 0], [0, 3, 1], [1, 0, 1]], 4, rng=1).tolist()
