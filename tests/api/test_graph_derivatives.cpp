@@ -251,19 +251,19 @@ TEST_CASE("dense graphs go by minors, sparse ones along a tree, as tasks too") {
             CHECK(found.bounds[k] <= 1e-9 * found.numbers[k]);
         }
         CHECK(sum == doctest::Approx(static_cast<double>(n) * found.result->re));
-        perm_task *task = nullptr;
+        perm_opts alone = of_function("hafnian");
+        alone.threads = 1;
+        CHECK(gradient_of(input, alone).numbers == found.numbers);
         const perm::Plan plan(input.csr(), of_function("hafnian"));
-        REQUIRE(perm_task_gradient(plan.raw(), input.values(), &task) == PERM_OK);
-        Found by_task = gradient_of(input, of_function("hafnian"));
-        std::fill(by_task.numbers.begin(), by_task.numbers.end() - 1, 7);
-        perm_answer answer = PERM_ANSWER_INIT;
-        answer.results = by_task.result.raw(), answer.count = 1;
-        answer.numbers = by_task.numbers.data(), answer.numbers_count = std::ssize(by_task.numbers) - 1;
-        answer.error_bounds = by_task.bounds.data(), answer.bounds_count = std::ssize(by_task.bounds) - 1;
-        CHECK(perm_task_run(task, &answer) == PERM_OK);
-        perm_task_destroy(task);
-        CHECK(by_task.numbers == found.numbers);
-        CHECK(by_task.result->re == found.result->re);
+        const perm::Task task = perm::Task::gradient(plan, input.values()),
+                         loaded = perm::Task::load(task.save());
+        for (const perm::Task *one : {&task, &loaded}) {
+            perm::Task::Numbers by_task = one->run_numbers();
+            by_task.numbers.push_back(-1), by_task.error_bounds.push_back(-1);
+            CHECK(by_task.numbers == found.numbers);
+            CHECK(by_task.error_bounds == found.bounds);
+            CHECK(by_task.result->re == found.result->re);
+        }
     }
 }
 

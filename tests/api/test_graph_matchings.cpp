@@ -290,7 +290,8 @@ TEST_CASE("samples of a long graph take its entries as often as their probabilit
     std::vector<double> marginals(col.size() + 2 * at(n));
     REQUIRE(perm_marginals(&csr, &opts, marginals.data(), nullptr, nullptr) == PERM_OK);
     Columns drawn(at(n * shots));
-    REQUIRE(perm_sample(&csr, &opts, shots, random.bits(), drawn.data()) == PERM_OK);
+    const std::uint64_t seed = random.bits();
+    REQUIRE(perm_sample(&csr, &opts, shots, seed, drawn.data()) == PERM_OK);
     std::map<std::pair<std::int64_t, std::int64_t>, double> counts;
     for (std::int64_t k = 0; k < shots; ++k)
         for (std::int64_t i = 0; i < n; ++i) {
@@ -298,6 +299,13 @@ TEST_CASE("samples of a long graph take its entries as often as their probabilit
             REQUIRE((j >= 0 && j < n && drawn[at(k * n + j)] == i));
             ++counts[{i, j}];
         }
+    const perm::Task task = perm::Task::samples(csr, shots, seed, opts),
+                     loaded = perm::Task::load(task.save());
+    CHECK(task.run_samples() == drawn);
+    CHECK(loaded.run_samples() == drawn);
+    std::vector<std::string> parts;
+    for (std::int64_t k = 0; k < loaded.shards(); ++k) parts.push_back(loaded.run_shard(k));
+    CHECK(task.combine_samples(parts) == drawn);
     double farthest = 0;
     for (std::int64_t i = 0; i < n; ++i)
         for (std::int64_t e = row_ptr[at(i)]; e < row_ptr[at(i) + 1]; ++e) {
