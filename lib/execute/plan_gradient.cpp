@@ -513,11 +513,16 @@ std::optional<TapeAnswer> marginals_by_sets(const SetGradient &sets, const Input
 
 TapeAnswer GradientWay::marginals(const Plan &plan, const void *values, double *marginals,
                                   double *error_bounds, RunControl &control, Outcome &outcome) const {
-    if (by_minors) return marginals_by_minors(plan, values, marginals, error_bounds, control, outcome);
+    const auto one_by_one = [&] {
+        return marginals_by_minors(plan, values, marginals, error_bounds, control, outcome);
+    };
+    if (by_minors) return one_by_one();
     const auto by = [&](const auto &way) {
         return way.marginals(plan, values, marginals, error_bounds, control, outcome);
     };
-    return by_either(plan, control, by);
+    const TapeAnswer answer = by_either(plan, control, by);
+    const bool has_others = plan.input.pattern.one_sided && !plan.options.names_engine();
+    return has_others && !answer.exact && answer.rel_error_bound >= 1 ? one_by_one() : answer;
 }
 
 } // namespace libperm

@@ -91,6 +91,14 @@ void compare(const Found &found, const std::vector<Gaussian> &truth, std::size_t
 
 constexpr const char *engines[]{"auto", "frontier", "bjorklund"};
 
+// What only an engine that was named cannot do.
+bool is_of_named(const char *engine, perm_status status) {
+    const std::string text = perm_last_error();
+    return status == PERM_UNSUPPORTED &&
+           ((std::string_view(engine) == "bjorklund" && text.find("graphs of two sides") != text.npos) ||
+            (std::string_view(engine) == "frontier" && text.find("so far apart") != text.npos));
+}
+
 const DrawnKind weights[]{
     {"positive", PERM_VALUE_F64, [](Random &r) { return real_number(1 - r.uniform()); }},
     {"far apart", PERM_VALUE_F64,
@@ -123,7 +131,8 @@ TEST_CASE("derivatives of hafnians lie within their bounds of what a change of b
                 CAPTURE(k);
                 CAPTURE(drawn.function);
                 Found found = gradient_of(input, of_function(drawn.function, engine));
-                REQUIRE_MESSAGE(found.status == PERM_OK, perm_last_error());
+                if (is_of_named(engine, found.status)) continue;
+                REQUIRE_MESSAGE(found.status == PERM_OK, std::string(perm_last_error()));
                 compare(found, derivatives_of(drawn, input), kind.type == PERM_VALUE_C128 ? 2 : 1, compared);
                 check_gaussian(*found.result.raw(), oracle::over_pairs(drawn.matrix, drawn.has_loops()));
             }
@@ -145,9 +154,11 @@ TEST_CASE("batches of derivatives have the bits of single calls") {
                 Found once = gradient_of(input, opts), batch = gradient_of(input, opts);
                 std::fill(batch.numbers.begin(), batch.numbers.end() - 1, 7);
                 const perm::Plan plan(input.csr(), opts);
-                REQUIRE(perm_plan_gradient_batch(plan.raw(), input.values(), input.value_count(), 1,
-                                                 batch.numbers.data(), batch.bounds.data(),
-                                                 batch.result.raw()) == PERM_OK);
+                const perm_status status =
+                    perm_plan_gradient_batch(plan.raw(), input.values(), input.value_count(), 1,
+                                             batch.numbers.data(), batch.bounds.data(), batch.result.raw());
+                if (is_of_named(engine, status)) continue;
+                REQUIRE_MESSAGE(status == PERM_OK, std::string(perm_last_error()));
                 CHECK(batch.numbers == once.numbers);
                 CHECK(batch.bounds == once.bounds);
                 CHECK(batch.result->re == once.result->re);
@@ -180,7 +191,8 @@ TEST_CASE("probabilities of a graph's entries and single lines are within their 
                     ++impossible;
                     continue;
                 }
-                REQUIRE_MESSAGE(status == PERM_OK, perm_last_error());
+                if (is_of_named(engine, status)) continue;
+                REQUIRE_MESSAGE(status == PERM_OK, std::string(perm_last_error()));
                 const std::vector<Gaussian> derivatives = derivatives_of(drawn, input);
                 for (std::size_t c = 0; c < numbers.size() - 1; ++c) {
                     CAPTURE(c);
@@ -242,7 +254,7 @@ TEST_CASE("dense graphs go by minors, sparse ones along a tree, as tasks too") {
         while (input.places().size() > entries) // without zeros
             std::destroy_at(&input), std::construct_at(&input, matrix, PERM_VALUE_F64, random);
         Found found = gradient_of(input, of_function("hafnian"));
-        REQUIRE_MESSAGE(found.status == PERM_OK, perm_last_error());
+        REQUIRE_MESSAGE(found.status == PERM_OK, std::string(perm_last_error()));
         CHECK(std::string_view(found.result->engine) == engine);
         double sum = 0; // Euler's identity: n/2 times the hafnian, and from both halves
         for (std::size_t k = 0; k < entries; ++k) {
