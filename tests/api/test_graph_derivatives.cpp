@@ -206,7 +206,8 @@ TEST_CASE("probabilities of a graph's entries and single lines are within their 
                     if (std::isinf(bounds[c])) continue;
                     CHECK_MESSAGE(abs(mpq_class(numbers[c]) - truth) <= mpq_class(bounds[c]),
                                   numbers[c] << " +- " << bounds[c] << " true " << truth.get_d());
-                    if (std::string_view(engine) != "bjorklund") CHECK(bounds[c] <= 1e-12);
+                    if (std::string_view(engine) != "bjorklund" && std::string_view(kind.name) != "far apart")
+                        CHECK(bounds[c] <= 1e-12);
                     ++compared;
                 }
                 CHECK(numbers.back() == -1);
