@@ -280,6 +280,13 @@ bool goes_by_minors(const Plan &plan, bool is_tape_too_large) {
     return is_tape_too_large || plan.options.names_engine();
 }
 
+// Of a graph's tape beside its minors; of another, or where it is named, as many as there may be.
+double most_moves_of_graph(const Plan &plan) {
+    constexpr double always = 1e5, worth = 2; // moves; times what the minors take, for it is kept
+    if (!plan.input.pattern.one_sided || plan.options.names_engine()) return 0x1p32;
+    return std::max(always, worth * seconds_of_minors(plan) / whole_move_seconds);
+}
+
 GradientWay way_by_minors() {
     GradientWay way;
     way.by_minors = true;
@@ -311,7 +318,8 @@ GradientWay PlanGradient::way_by(Engine engine, const Plan &plan, const TapePlan
                                                   "with these options has not: begin anew",
                                                   how));
     };
-    if (engine == engine_for(Goal::gradient)) return along(tape(plan, direct, control), direct);
+    if (engine == engine_for(Goal::gradient))
+        return along(tape(plan, direct, control, most_moves_of_graph(plan)), direct);
     if (engine == engine_for(Goal::inverse)) {
         const PlanarGradient *planar = planar_.of(plan, control);
         if (!planar) throw begun("by an inverse at the entries");
@@ -352,14 +360,11 @@ GradientWay PlanGradient::way(const Plan &plan, const TapePlan *direct, RunContr
 // Along a tape where that takes no longer than the minors.
 GradientWay PlanGradient::way_of_graph(const Plan &plan, const TapePlan *direct, RunControl &control,
                                        Goal goal) const {
-    constexpr double always = 1e5, worth = 2; // moves; times what the minors take, for it is kept
     if (goes_by_minors(plan, is_tape_too_large_[3])) return way_by_minors();
-    if (plan.options.names_engine()) return along(tape(plan, direct, control, 0x1p32, goal), direct);
-    const double most_moves = std::max(always, worth * seconds_of_minors(plan) / whole_move_seconds);
     try {
-        return along(tape(plan, direct, control, most_moves, goal), direct);
+        return along(tape(plan, direct, control, most_moves_of_graph(plan), goal), direct);
     } catch (const Error &error) {
-        if (!is_refused(error)) throw;
+        if (!is_refused(error) || plan.options.names_engine()) throw;
         is_tape_too_large_[3] = true;
         return way_by_minors();
     }
