@@ -47,7 +47,7 @@ bool without_plan(const perm_csr *a, const perm_opts *opts, const libperm::Margi
     capi::Stopwatch watch;
     const libperm::Options options = libperm::read_options(opts, libperm::Call::plan_marginals);
     libperm::RunControl control(options);
-    const libperm::InputPattern input = capi::pattern_for(control, a);
+    const libperm::InputPattern input = capi::pattern_for(control, a, options.function);
     const libperm::Marginals way(input);
     require_place(way, to.marginals);
     const libperm::GivenValues values(input, *a);

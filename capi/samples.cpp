@@ -62,7 +62,7 @@ class SampleTask final : public perm_task {
   protected:
     const libperm::Options &options() const override { return options_; }
     libperm::Call shard_call() const override {
-        return libperm::Call::estimate_run_shard; // where the same options count
+        return libperm::Call::sampler_create; // where the same options count
     }
     void with_task(libperm::RunControl &, const Work &work) const override { work(*task_); }
 
@@ -70,7 +70,7 @@ class SampleTask final : public perm_task {
     void make(const perm_csr *a, std::int64_t shots, std::uint64_t seed, const std::string *way) {
         checked(shots);
         call_ = std::make_unique<libperm::RunControl>(options_);
-        const libperm::InputPattern input = capi::pattern_for(*call_, a);
+        const libperm::InputPattern input = capi::pattern_for(*call_, a, options_.function);
         const libperm::Values values =
             capi::values_for(*call_, input, libperm::GivenValues(input, *a).data());
         task_ = std::make_unique<libperm::SampleTask>(input, values, shots, seed, options_, *call_, way);
@@ -97,7 +97,7 @@ struct perm_sampler {
     perm_sampler(const perm_csr *a, libperm::Options options, std::int64_t shots, std::uint64_t seed)
         : options_(std::move(options)), control_(options_) {
         checked(shots);
-        const libperm::InputPattern input = capi::pattern_for(control_, a);
+        const libperm::InputPattern input = capi::pattern_for(control_, a, options_.function);
         const libperm::Values values =
             capi::values_for(control_, input, libperm::GivenValues(input, *a).data());
         samples_.emplace(input, values, shots, seed, options_, control_);

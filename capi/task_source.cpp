@@ -53,6 +53,7 @@ void TaskSource::take(const perm_opts *opts) {
     without = text_of(known.without);
     decompose = text_of(known.decompose);
     chunks = text_of(known.chunks);
+    function = text_of(known.function);
     tolerance = known.tolerance;
     seed = known.seed;
 }
@@ -74,6 +75,7 @@ perm_opts TaskSource::options(const perm_opts *caller) const {
     opts.without = text_or_null(without);
     opts.decompose = text_or_null(decompose);
     opts.chunks = text_or_null(chunks);
+    opts.function = text_or_null(function);
     opts.tolerance = tolerance;
     opts.seed = seed;
     return opts;

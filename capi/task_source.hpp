@@ -29,7 +29,7 @@ struct TaskSource {
     std::int64_t first_term = 0, terms = 0; // of a periodic matrix
     // Of the options those that the answer follows from, and of an estimate what it is to come to; of samples
     // their number and seed.
-    std::string engine, precision, without, decompose, chunks;
+    std::string engine, precision, without, decompose, chunks, function;
     double tolerance = 0;
     std::uint64_t seed = 0;
     double epsilon = 0, delta = 0;
@@ -56,7 +56,7 @@ struct TaskSource {
     template <class Archive> void serialize(Archive &ar) {
         libperm::text_field(ar, kind);
         ar(matrix, dense, photons, plan, values, stride, count);
-        libperm::text_fields(ar, engine, precision, without, decompose, chunks);
+        libperm::text_fields(ar, engine, precision, without, decompose, chunks, function);
         ar(tolerance, seed, epsilon, delta, estimate_seed, samples);
         libperm::text_field(ar, method);
         ar(periodic, first_term, terms);

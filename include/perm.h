@@ -374,6 +374,11 @@ PERM_API perm_status perm_plan_execute_batch(const perm_plan *plan, const void *
  * With a checkpoint the sums over signs are kept in their parts; else there is one part, the whole.
  * The first call along the frontier makes what the others use again, and it stays with the plan: its states and the
  * ways between them, written out.
+ * Of a hafnian it is the derivative by a pair, d haf / d a_ij = d haf / d a_ji as both move together: the hafnian of what is
+ * left without lines i and j; of a loop hafnian, by a_ii, that without line i. Both entries of a pair have that number: where a
+ * change of each is added up, take one half of the matrix. Along a tree ("frontier"), or by one hafnian for each pair, by the
+ * engine that result->engine names. PERM_UNSUPPORTED where a diagonal entry stands for loops and, by multiplicities, for
+ * pairs of copies as well: give the loops in row_unmatched.
  * Errors: those of perm_plan_execute; PERM_REFUSED_MEMORY where they do not fit memory_limit_bytes: the frontier is
  * not cut into slices here; PERM_UNSUPPORTED for complex numbers in PERM_VALUE_TEXT. Then nothing is written. */
 PERM_API perm_status perm_plan_gradient(const perm_plan *plan, const void *values, void *gradient,
@@ -404,7 +409,9 @@ PERM_API perm_status perm_plan_hessian_product(const perm_plan *plan, const void
  * share of the sum over all (perm_csr): what a tracker asks of its associations (joint probabilistic data association).
  * marginals: nnz + n_rows + n_cols probabilities: of each stored entry, in the order of the perm_csr; that each row stays
  * unmatched; that each column does. Lines that must be matched have 0; of an m x n matrix without weights those of the
- * longer side may stay unmatched, with weight 1. With multiplicities they are the expected numbers of copies.
+ * longer side may stay unmatched, with weight 1. With multiplicities they are the expected numbers of copies. Of a graph
+ * (hafnians) both entries of a pair have its probability, those of single lines stand in the places of rows (of loops on the
+ * diagonal in their entries'), and columns have 0.
  * error_bounds (may be NULL): as many, with |told - true| <= bound for certain.
  * result (may be NULL): the sum over all matchings, from the same run, in doubles.
  * values: as in perm_plan_execute; none may be negative. They may lie far beyond each other: where products of doubles
@@ -433,9 +440,10 @@ PERM_API perm_status perm_plan_marginals_batch(const perm_plan *plan, const void
 /* The numbers of matchings with k entries, k = 0 .. min(n_rows, n_cols) (multiplicities counted), which are `count` - 1:
  * the sums over all sets of k entries, no two in one row or column, of their products. Of a 0/1 matrix these are numbers of
  * matchings of a bipartite graph, the coefficients of its matching and rook polynomials; the last one of a square matrix is
- * its permanent. a->row_unmatched and a->col_unmatched must be NULL. results: `count` of them, each from PERM_RESULT_INIT
- * and, in the end, for perm_result_clear. All are computed exactly, at once; of doubles each is then rounded to a double,
- * within its bound, unless precision is "exact". What is told of engine, counts and times is of all of them.
+ * its permanent. With function "hafnian" they are those of the graph of a symmetric matrix, with k pairs of lines,
+ * k = 0 .. half of the lines. a->row_unmatched and a->col_unmatched must be NULL. results: `count` of them, each from
+ * PERM_RESULT_INIT and, in the end, for perm_result_clear. All are computed exactly, at once; of doubles each is then rounded
+ * to a double, within its bound, unless precision is "exact". What is told of engine, counts and times is of all of them.
  * Errors: those of perm_compute; PERM_BAD_ARGUMENT for another count; PERM_BAD_OPTION for a precision that is neither
  * "auto" nor "exact". Then all results are cleared. */
 PERM_API perm_status perm_matchings(const perm_csr *a, const perm_opts *opts, int64_t count, perm_result *results);
@@ -445,7 +453,8 @@ PERM_API perm_status perm_matchings(const perm_csr *a, const perm_opts *opts, in
  * has no entry a 0 is written. results: `count` of them, one more than the lesser number of lines one way (multiplicities
  * counted), each from PERM_RESULT_INIT and, in the end, for perm_result_clear; above the degree they are 0. With L = I these
  * are the sums of the permanents of all principal submatrices of one order, with L a part of A a permanent by how many of
- * these entries are used (docs/polynomials.md).
+ * these entries are used (docs/polynomials.md). With function "hafnian" or "loop_hafnian" they are those of haf(C + x L), both
+ * symmetric; `count` is then half of the lines + 1, or lines + 1 where lines may stay single.
  * Of integers and text all are exact, fractions then rounded to doubles unless precision is "exact": x is a power of two so
  * large that one exact permanent has all of them as its digits (Kronecker). Of doubles up to 20 lines by a sum over signs of products of polynomials, others exactly where
  * that is quick, else by the permanents at roots of unity (Cauchy), each within its bound; where one misses the tolerance and
@@ -681,7 +690,8 @@ PERM_API perm_status perm_estimate(const perm_csr *a, const perm_opts *opts, con
  * prod_i a[i, sigma(i)] / perm(A), exactly (but for roundings within 1e-9): along the frontier backwards where it fits,
  * line by line where it is planar and too wide for that, each sample checked against its product over the permanent
  * to 2^-32 (docs/structure.md), else by rejection.
- * columns: shots * n_rows numbers: of each sample the column of each row, -1 for a row that stays unmatched.
+ * columns: shots * n_rows numbers: of each sample the column of each row, -1 for a row that stays unmatched. With function
+ * "hafnian" or "loop_hafnian" the line that each line is matched to, itself by its loop; along a tree alone.
  * A checkpoint (perm_opts) keeps all samples that are drawn, four bytes a row, which the memory limit must allow for.
  * Errors: those of perm_compute; PERM_BAD_MATRIX for negative or complex entries, and where the permanent is 0;
  * PERM_UNSUPPORTED for multiplicities. What the array holds then is of no use. */

@@ -162,13 +162,18 @@ inline Result compute_product(const perm_factors &a, const perm_opts &opts = PER
     return result;
 }
 
-// min(rows, columns) + 1 results, multiplicities counted, that fill(raw) fills.
-template <class Fill> std::vector<Result> results_by_size(const perm_csr &a, const Fill &fill) {
+// min(rows, columns) + 1 results, multiplicities counted, of a hafnian half of its lines + 1, that fill(raw)
+// fills.
+template <class Fill>
+std::vector<Result> results_by_size(const perm_csr &a, const perm_opts &opts, const Fill &fill) {
     const auto lines = [](const std::int64_t *times, std::int64_t count) {
         return times ? std::accumulate(times, times + count, std::int64_t{0}) : count;
     };
-    const std::int64_t count =
-        std::min(lines(a.row_multiplicity, a.n_rows), lines(a.col_multiplicity, a.n_cols)) + 1;
+    const std::string_view function = opts.function ? opts.function : "permanent";
+    const std::int64_t rows = lines(a.row_multiplicity, a.n_rows);
+    std::int64_t count = rows + 1;
+    if (function == "hafnian" && !a.row_unmatched) count = rows / 2 + 1;
+    if (function == "permanent") count = std::min(rows, lines(a.col_multiplicity, a.n_cols)) + 1;
     std::vector<perm_result> raw(static_cast<std::size_t>(count > 0 ? count : 1),
                                  perm_result PERM_RESULT_INIT);
     check(fill(count, raw.data()));
@@ -177,9 +182,10 @@ template <class Fill> std::vector<Result> results_by_size(const perm_csr &a, con
     return results;
 }
 
-// The numbers of matchings with 0, 1, 2, ... entries (perm_matchings).
+// The numbers of matchings with 0, 1, 2, ... entries (perm_matchings); of those of a graph with function
+// "hafnian".
 inline std::vector<Result> matchings(const perm_csr &a, const perm_opts &opts = PERM_OPTS_INIT) {
-    return results_by_size(a, [&](std::int64_t count, perm_result *results) {
+    return results_by_size(a, opts, [&](std::int64_t count, perm_result *results) {
         return perm_matchings(&a, &opts, count, results);
     });
 }
@@ -187,7 +193,7 @@ inline std::vector<Result> matchings(const perm_csr &a, const perm_opts &opts = 
 // The coefficients of perm(C + x L), C being `a` (perm_polynomial).
 inline std::vector<Result> polynomial(const perm_csr &a, const void *linear,
                                       const perm_opts &opts = PERM_OPTS_INIT) {
-    return results_by_size(a, [&](std::int64_t count, perm_result *results) {
+    return results_by_size(a, opts, [&](std::int64_t count, perm_result *results) {
         return perm_polynomial(&a, linear, &opts, count, results);
     });
 }

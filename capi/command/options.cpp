@@ -143,6 +143,14 @@ double parse_seconds(const std::string &text) {
     throw std::invalid_argument("'" + text + "' has an unknown unit, expected s, m, h or d");
 }
 
+void add_function_option(CLI::App &command, Options &options) {
+    command
+        .add_option("--function", options.function,
+                    "what it is of: permanent; of a symmetric matrix hafnian, or loop_hafnian: of the graph "
+                    "whose lines are matched to each other")
+        ->type_name("NAME");
+}
+
 constexpr const char *matrix_file = "matrix: Matrix Market (.mtx), .csv, .tsv, .npy or .npz, or .gz behind "
                                     "it; - reads Matrix Market from the standard "
                                     "input";
@@ -177,10 +185,7 @@ void add_plan_options(CLI::App &command, Options &options) {
         "how often each row counts, with commas between: 2,0,1 is the first row twice, the second not");
     add_parsed(command, "--col-multiplicity", options.col_multiplicity, parse_multiplicities, "LIST",
                "how often each column counts");
-    command
-        .add_option("--function", options.function,
-                    "what is computed: permanent; of a symmetric matrix hafnian, or loop_hafnian")
-        ->type_name("NAME");
+    add_function_option(command, options);
     add_parsed(command, "--seed", options.seed, parse_whole<std::uint64_t>, "N",
                "of the search for a good order, and of the samples of an estimate");
     command
@@ -310,6 +315,7 @@ void add_sample_options(CLI::App &command, Options &options) {
                "so many samples, 1 if not given");
     add_parsed(command, "--seed", options.seed, parse_whole<std::uint64_t>, "N",
                "the same samples follow from the same seed; 0 if not given");
+    add_function_option(command, options);
     add_one_device_option(command, options);
     add_cache_option(command, options);
     add_limit_options(command, options);

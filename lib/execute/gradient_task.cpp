@@ -56,7 +56,7 @@ void GradientTask::choose(RunControl &control, const std::string *way) {
         engine_ = of_.gradient.way(of_.plan, of_.direct, control).engine();
         return;
     }
-    for (const Goal goal : {Goal::dense, Goal::inverse, Goal::gradient})
+    for (const Goal goal : {Goal::dense, Goal::inverse, Goal::minors, Goal::gradient})
         if (engine_ = engine_for(goal); *way == plan()) break;
     if (*way != plan())
         throw Error(PERM_BAD_ARGUMENT, "the derivatives were begun in a way that there is not: begin anew");

@@ -4,6 +4,7 @@
 #include "lib/base/error.hpp"
 #include "lib/base/system.hpp"
 #include "lib/base/threads.hpp"
+#include "lib/execute/graph_minors.hpp"
 #include "lib/frontier/cost.hpp"
 #include "lib/glynn/minors/gradient_sums.hpp"
 #include "lib/glynn/minors/left_out_pieces.hpp"
@@ -51,7 +52,7 @@ LeftOutShape shape_of(const Plan &plan) {
 
 SumsWay way_of_sums(const Plan &plan) {
     const bool is_square = plan.input.free_lines() == 0;
-    if (plan.n() < 1 || plan.n() > most_gradient_order || !is_square ||
+    if (plan.n() < 1 || plan.n() > most_gradient_order || !is_square || plan.input.pattern.one_sided ||
         plan.options.engine == engine_for(Goal::gradient))
         return {};
     const int n = columns_for_gradient(plan.n());
@@ -272,9 +273,33 @@ const Gradient &tape_instead(const GradientWay &way, const Plan &plan, RunContro
     }
 }
 
+// Of a graph, for certain.
+bool goes_by_minors(const Plan &plan, bool is_tape_too_large) {
+    const Engine asked = plan.options.engine;
+    if (asked == engine_for(Goal::gradient)) return false;
+    return is_tape_too_large || plan.options.names_engine();
+}
+
+// Of a graph's tape beside its minors; of another, or where it is named, as many as there may be.
+double most_moves_of_graph(const Plan &plan) {
+    constexpr double always = 1e5, worth = 2; // moves; times what the minors take, for it is kept
+    if (!plan.input.pattern.one_sided || plan.options.names_engine()) return 0x1p32;
+    return std::max(always, worth * seconds_of_minors(plan) / whole_move_seconds);
+}
+
+GradientWay way_by_minors() {
+    GradientWay way;
+    way.by_minors = true;
+    return way;
+}
+
 } // namespace
 
 GradientForecast PlanGradient::forecast(const Plan &plan, const TapePlan *direct) const {
+    if (plan.input.pattern.one_sided)
+        return {goes_by_minors(plan, is_tape_too_large_[3]) ? engine_for(Goal::minors)
+                                                            : engine_for(Goal::gradient),
+                false};
     const PlanarGradient *planar = planar_.if_known();
     if (!planar && is_best_planar(plan, direct)) return {engine_for(Goal::inverse), false};
     const OtherWay other = other_than_tape(plan, planar, Goal::gradient);
@@ -293,11 +318,16 @@ GradientWay PlanGradient::way_by(Engine engine, const Plan &plan, const TapePlan
                                                   "with these options has not: begin anew",
                                                   how));
     };
-    if (engine == engine_for(Goal::gradient)) return along(tape(plan, direct, control), direct);
+    if (engine == engine_for(Goal::gradient))
+        return along(tape(plan, direct, control, most_moves_of_graph(plan)), direct);
     if (engine == engine_for(Goal::inverse)) {
         const PlanarGradient *planar = planar_.of(plan, control);
         if (!planar) throw begun("by an inverse at the entries");
         return {nullptr, planar, nullptr, false, this, direct};
+    }
+    if (engine == engine_for(Goal::minors)) {
+        if (!plan.input.pattern.one_sided) throw begun("by the hafnians of what is left");
+        return way_by_minors();
     }
     const SumsWay sums = way_of_sums(plan);
     if (sums.is_none()) throw begun("by sums over signs");
@@ -306,6 +336,7 @@ GradientWay PlanGradient::way_by(Engine engine, const Plan &plan, const TapePlan
 
 GradientWay PlanGradient::way(const Plan &plan, const TapePlan *direct, RunControl &control,
                               Goal goal) const {
+    if (plan.input.pattern.one_sided) return way_of_graph(plan, direct, control, goal);
     const PlanarGradient *planar =
         is_drawing_worth(plan, direct) ? planar_.of(plan, control) : planar_.if_known();
     const OtherWay other = other_than_tape(plan, planar, goal);
@@ -323,6 +354,19 @@ GradientWay PlanGradient::way(const Plan &plan, const TapePlan *direct, RunContr
         if (!is_refused(error) || other.seconds() > plan.options.refuse_seconds) throw;
         is_too_large = true;
         return without_tape;
+    }
+}
+
+// Along a tape where that takes no longer than the minors.
+GradientWay PlanGradient::way_of_graph(const Plan &plan, const TapePlan *direct, RunControl &control,
+                                       Goal goal) const {
+    if (goes_by_minors(plan, is_tape_too_large_[3])) return way_by_minors();
+    try {
+        return along(tape(plan, direct, control, most_moves_of_graph(plan), goal), direct);
+    } catch (const Error &error) {
+        if (!is_refused(error) || plan.options.names_engine()) throw;
+        is_tape_too_large_[3] = true;
+        return way_by_minors();
     }
 }
 
@@ -372,7 +416,7 @@ GradientWay PlanGradient::by_tape(const Plan &plan, const TapePlan *direct, RunC
 }
 
 bool may_go_by_sets(const InputPattern &input, const Options &options) {
-    return !input.multiplied && input.value_type != PERM_VALUE_C128 &&
+    return !input.pattern.one_sided && !input.multiplied && input.value_type != PERM_VALUE_C128 &&
            options.engine != engine_for(Goal::inverse);
 }
 
@@ -392,7 +436,10 @@ TapeAnswer answer_of_sets(const SetValue &of) {
 }
 
 Engine GradientWay::engine() const {
-    return engine_for(tape || sets ? Goal::gradient : planar ? Goal::inverse : Goal::dense);
+    return engine_for(tape || sets ? Goal::gradient
+                      : planar     ? Goal::inverse
+                      : by_minors  ? Goal::minors
+                                   : Goal::dense);
 }
 
 const PlanarGradient *PlanGradient::instead_of_tape(const Plan &plan, RunControl &control) const {
@@ -422,6 +469,13 @@ TapeAnswer GradientWay::run(const Plan &plan, int threads, const void *values, d
             return way.run(plan, values, gradient, error_bounds, control, outcome);
         };
         return by_either(plan, control, by);
+    }
+    if (by_minors) {
+        TapeAnswer answer;
+        with_threads(threads, [&] {
+            answer = gradient_by_minors(plan, values, gradient, error_bounds, control, outcome);
+        });
+        return answer;
     }
     control.poll();
     const SumsWay way = required_way(plan, on_gpu, control.pieces().share());
@@ -464,10 +518,16 @@ std::optional<TapeAnswer> marginals_by_sets(const SetGradient &sets, const Input
 
 TapeAnswer GradientWay::marginals(const Plan &plan, const void *values, double *marginals,
                                   double *error_bounds, RunControl &control, Outcome &outcome) const {
+    const auto one_by_one = [&] {
+        return marginals_by_minors(plan, values, marginals, error_bounds, control, outcome);
+    };
+    if (by_minors) return one_by_one();
     const auto by = [&](const auto &way) {
         return way.marginals(plan, values, marginals, error_bounds, control, outcome);
     };
-    return by_either(plan, control, by);
+    const TapeAnswer answer = by_either(plan, control, by);
+    const bool has_others = plan.input.pattern.one_sided && !plan.options.names_engine();
+    return has_others && !answer.exact && answer.rel_error_bound >= 1 ? one_by_one() : answer;
 }
 
 } // namespace libperm

@@ -1,7 +1,7 @@
 // The derivatives of a plan's permanent, and marginals, the quickest way: along the frontier's tape
-// (lib/tape); by an inverse at the entries where the matrix is planar; of marginals, by tables over all sets
-// of the lines that wait (lib/sets), and of derivatives, by sums over signs, which take no memory to speak
-// of: both do not care how full the matrix is.
+// (lib/tape); by an inverse at the entries where the matrix is planar; by minors of a graph; of marginals, by
+// tables over all sets of the lines that wait (lib/sets), and of derivatives, by sums over signs, which take
+// no memory to speak of: both do not care how full the matrix is.
 #pragma once
 
 #include "lib/execute/planar_gradient.hpp"
@@ -29,7 +29,7 @@ std::optional<TapeAnswer> marginals_by_sets(const SetGradient &sets, const Input
                                             const void *values, double *marginals, double *error_bounds,
                                             const Options &options, RunControl &control, Outcome &outcome);
 
-// The way for values of the plan's pattern: one of these, or by sums.
+// The way for values of the plan's pattern: one of these, or by sums; of a hafnian the first, or by minors.
 struct GradientWay {
     const Gradient *tape = nullptr;
     const PlanarGradient *planar = nullptr;
@@ -39,6 +39,8 @@ struct GradientWay {
     // For the other way, where one does not tell.
     const PlanGradient *of = nullptr;
     const TapePlan *direct = nullptr;
+
+    bool by_minors = false; // of a hafnian
 
     Engine engine() const;
 
@@ -90,6 +92,7 @@ class PlanGradient {
     GradientWay along(const Gradient &tape, const TapePlan *direct) const {
         return {&tape, nullptr, nullptr, false, this, direct};
     }
+    GradientWay way_of_graph(const Plan &plan, const TapePlan *direct, RunControl &control, Goal goal) const;
     // Or by an inverse, where there is no room for one.
     GradientWay by_tape(const Plan &plan, const TapePlan *direct, RunControl &control, Goal goal) const;
     GradientWay by_sets(const SetGradient &sets, const TapePlan *direct) const {
@@ -102,8 +105,8 @@ class PlanGradient {
     LazyGradient tape_;
     LazyPlanarGradient planar_;
     LazySetGradient sets_;
-    mutable std::array<std::atomic<bool>, 3>
-        is_tape_too_large_{}; // beside sums, beside an inverse, beside tables over sets
+    mutable std::array<std::atomic<bool>, 4>
+        is_tape_too_large_{}; // beside sums, beside an inverse, beside tables over sets, beside minors
 };
 
 } // namespace libperm

@@ -46,6 +46,7 @@ enum class Goal {
     repeated,       // that of a small plan, with other values again and again
     gradient,       // derivatives, which are the minors
     inverse,        // the same, as the inverse of a matrix at its entries
+    minors,         // the same of a hafnian, one by one
     marginals,
     samples,
     matchings, // their numbers, by size
@@ -129,7 +130,7 @@ inline constexpr std::array engine_facts{
                 .forms = frontier_forms},
     EngineFacts{.id = Engine::bjorklund,
                 .name = "bjorklund",
-                .goals = {Goal::hafnian},
+                .goals = {Goal::hafnian, Goal::minors},
                 .on_cpu = true,
                 .on_gpu = true},
     EngineFacts{.id = Engine::tree,

@@ -50,15 +50,36 @@ std::vector<std::int64_t> first_copies(const LineCounts &count, std::int32_t lin
 bool is_nothing(double x) { return x == 0; }
 bool is_nothing(const Gaussian &x) { return is_zero(x); }
 
-// Of the entries of all copies, and of where their values come from.
+// Of the entries of all copies, and of where their values come from; of those of one half.
 std::int64_t bytes_of_copies(const InputPattern &given, const LineCounts &count) {
     constexpr double of_entry = 24, most = 0x1p60; // lists grow by doubling
-    double entries = static_cast<double>(count.sum());
+    double entries = static_cast<double>(count.sum() + given.pattern.nnz() + given.pattern.rows);
     for (std::int32_t i = 0; i < given.pattern.rows; ++i)
         for (const std::int32_t j : given.pattern.row(i))
             if (j >= i)
                 entries += static_cast<double>(count[i]) * static_cast<double>(count[j]) / (j == i ? 2 : 1);
     return static_cast<std::int64_t>(std::min(of_entry * entries, most));
+}
+
+// An entry of a line with one at least as high, and where it stands among the given ones.
+struct HalfEntry {
+    std::int32_t line;
+    std::int64_t place;
+};
+
+// Of each line, ascending. What stands in the lower half alone counts where its mirror image would.
+std::vector<std::vector<HalfEntry>> upper_half(const Pattern &a, const Poll &poll) {
+    std::vector<std::vector<HalfEntry>> half(at(a.rows));
+    for_mirrored(a, poll, [&](std::int32_t i, std::int32_t j, std::int64_t entry, std::int64_t mirrored) {
+        if (j >= i)
+            half[at(i)].push_back({j, entry});
+        else if (mirrored < 0)
+            half[at(j)].push_back({i, entry});
+    });
+    for (auto &line : half)
+        std::sort(line.begin(), line.end(),
+                  [](const HalfEntry &x, const HalfEntry &y) { return x.line < y.line; });
+    return half;
 }
 
 double size_of(const Gaussian &x) { return std::hypot(x.re.get_d(), x.im.get_d()); }
@@ -91,6 +112,7 @@ InputPattern as_graph(InputPattern given, const LineCounts &count, bool has_loop
     graph.repeats = graph.multiplied;
     graph.pattern.one_sided = true;
     graph.pattern.rows = graph.pattern.cols = static_cast<std::int32_t>(count.sum());
+    const std::vector<std::vector<HalfEntry>> half = upper_half(a, poll);
     PolledSteps steps(poll);
     const auto put = [&](std::int64_t line, std::int64_t value) {
         steps.take(2);
@@ -100,14 +122,10 @@ InputPattern as_graph(InputPattern given, const LineCounts &count, bool has_loop
     for (std::int32_t i = 0; i < a.rows; ++i)
         for (std::int64_t copy = first[at(i)]; copy < first[at(i) + 1]; ++copy) {
             if (given.row_weights) put(copy, a.nnz() + i);
-            std::int64_t entry = a.row_begin(i);
-            for (const std::int32_t j : a.row(i)) {
-                if (j == i && has_loops && !given.row_weights) put(copy, entry);
-                if (j >= i)
-                    for (std::int64_t other = std::max(copy + 1, first[at(j)]); other < first[at(j) + 1];
-                         ++other)
-                        put(other, entry);
-                ++entry;
+            for (const auto &[j, place] : half[at(i)]) {
+                if (j == i && has_loops && !given.row_weights) put(copy, place);
+                for (std::int64_t other = std::max(copy + 1, first[at(j)]); other < first[at(j) + 1]; ++other)
+                    put(other, place);
             }
             graph.pattern.row_ptr.push_back(std::ssize(graph.pattern.col));
         }

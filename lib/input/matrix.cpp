@@ -214,13 +214,15 @@ InputPattern read_rectangle(const perm_csr *given, const Poll &poll, MemoryAccou
     return read_as_given(a, poll, account);
 }
 
-InputPattern read_free(const perm_csr *given, const Poll &poll, MemoryAccount *account) {
+InputPattern read_free(const perm_csr *given, MatrixFunction function, const Poll &poll,
+                       MemoryAccount *account) {
     perm_csr a = checked(given);
     if (a.row_unmatched || a.col_unmatched)
         throw Error(PERM_BAD_ARGUMENT,
                     "row_unmatched and col_unmatched must be NULL here: every line may stay unmatched");
-    a.row_unmatched = a.col_unmatched = &a; // any place: what stands there is not read
-    return read_pattern(&a, poll, account);
+    a.row_unmatched = &a; // any place: what stands there is not read
+    if (function == MatrixFunction::permanent) a.col_unmatched = &a;
+    return read_pattern(&a, function, poll, account);
 }
 
 InputPattern read_pattern(const perm_csr *given, const Poll &poll, MemoryAccount *account) {

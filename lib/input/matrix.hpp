@@ -33,7 +33,8 @@ InputPattern read_pattern(const perm_csr *a, MatrixFunction function, const Poll
                           MemoryAccount *account = nullptr);
 
 // As if every row and every column might stay unmatched, with weight 1, whose places must be given as 1.
-InputPattern read_free(const perm_csr *a, const Poll &poll = no_poll, MemoryAccount *account = nullptr);
+InputPattern read_free(const perm_csr *a, MatrixFunction function, const Poll &poll = no_poll,
+                       MemoryAccount *account = nullptr);
 
 // With no more rows than columns, as it was given: `pattern` is that; there are no multiplicities, and no
 // weights.

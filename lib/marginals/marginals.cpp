@@ -27,7 +27,7 @@ namespace {
 bool has_matching(InputPattern input, const void *values) {
     Values read = read_values(input, values);
     simplify(input, read);
-    return maximum_matching(input.pattern).size == input.pattern.rows;
+    return has_perfect_matching(input.pattern);
 }
 
 // Throws Error for the first that no probability can be made of.
@@ -78,7 +78,7 @@ MatchingSum required(MatchingSum sum, const InputPattern &input, const void *val
 Marginals::Marginals(const InputPattern &input) {
     const InputPattern &given = as_given(input);
     count_ = given.pattern.nnz() + given.pattern.rows + given.pattern.cols;
-    if (!input.multiplied && SetWalk::serves(given)) sets_.emplace(given);
+    if (!input.pattern.one_sided && !input.multiplied && SetWalk::serves(given)) sets_.emplace(given);
 }
 
 bool Marginals::takes_much(const MarginalsPlan &of, RunControl &control) const {

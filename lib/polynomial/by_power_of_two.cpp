@@ -51,7 +51,7 @@ struct Size {
 };
 
 // Each row is in one of its entries, or free with its weight, or with 1 where rows are more than columns; a
-// column that is free has its weight, too.
+// column that is free has its weight, too. Of a graph's pair the lower line says which.
 Size size_of_coefficients(const LinearEntries &entries, const Poll &poll) {
     const InputPattern &given = as_given(entries.input);
     const Pattern &a = given.pattern;
@@ -70,6 +70,7 @@ Size size_of_coefficients(const LinearEntries &entries, const Poll &poll) {
             row.take(entries.constant_at(weight++), 1);
         else if (entries.input.free_columns > 0)
             row.sum += 1;
+        if (entries.input.pattern.one_sided) row.sum += 1;
         size.take(row, rows[i]);
     }
     for (std::int32_t j = 0; given.col_weights && j < a.cols; ++j) {

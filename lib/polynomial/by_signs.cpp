@@ -148,8 +148,9 @@ struct Kinds {
 std::unique_ptr<Substitution> by_signs(const LinearEntries &entries, const Options &options) {
     const InputPattern &given = as_given(entries.input);
     const LineCounts row_count = entries.row_count(), column_count = entries.column_count();
-    if (given.row_weights || given.col_weights || row_count.sum() != column_count.sum() ||
-        row_count.sum() > most_polynomial_rows || options.names_engine() || options.device == Device::gpu)
+    if (entries.input.pattern.one_sided || given.row_weights || given.col_weights ||
+        row_count.sum() != column_count.sum() || row_count.sum() > most_polynomial_rows ||
+        options.names_engine() || options.device == Device::gpu)
         return nullptr;
     const Kinds rows(row_count, given.pattern.rows), columns(column_count, given.pattern.cols);
     std::map<std::pair<int, int>, std::pair<std::complex<double>, std::complex<double>>> numbers;

@@ -5,6 +5,7 @@
 #include "lib/base/error.hpp"
 #include "lib/base/struct_size.hpp"
 #include "lib/input/digest.hpp"
+#include "lib/input/graph.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -38,26 +39,35 @@ Values read_linear(const InputPattern &given, const void *linear, const Poll &po
 
 } // namespace
 
-LinearEntries::LinearEntries(const perm_csr *a, const void *linear_parts, RunControl &control) {
+LinearEntries::LinearEntries(const perm_csr *a, const void *linear_parts, MatrixFunction function,
+                             RunControl &control) {
     const Poll poll = [&control] { control.poll(); };
-    input = read_pattern(a, poll, &control.memory());
+    input = read_pattern(a, function, poll, &control.memory());
     if (input.value_type == PERM_VALUE_PATTERN)
         throw Error(
             PERM_BAD_ARGUMENT,
             "a pattern has no values, and c + l x takes two numbers: give both, of another value_type");
     const perm_csr csr = read_known(*a, offsetof(perm_csr, row_multiplicity), "perm_csr");
     row_counts_ = kept_counts(csr.row_multiplicity, csr.n_rows);
-    column_counts_ = kept_counts(csr.col_multiplicity, csr.n_cols);
+    const bool is_graph = input.pattern.one_sided;
+    column_counts_ = is_graph ? row_counts_ : kept_counts(csr.col_multiplicity, csr.n_cols);
     const InputPattern &given = as_given(input);
     constant = read_values(given, GivenValues(input, csr).data(), poll, &control.memory());
     linear = read_linear(given, linear_parts, poll, control.memory());
     count = std::min(row_count().sum(), column_count().sum()) + 1;
-    find_powers();
+    if (is_graph) {
+        require_symmetric(given, constant, poll);
+        require_symmetric(given, linear, poll);
+        if (function == MatrixFunction::hafnian && !input.written->row_weights) count = (count - 1) / 2 + 1;
+        degree = count - 1;
+    } else {
+        find_powers();
+    }
     digest = digest_of_bytes(written(given.pattern.row_ptr) + written(given.pattern.col) +
                              written(std::vector<std::int64_t>{given.pattern.rows, given.pattern.cols,
                                                                given.row_weights, given.col_weights}) +
-                             written(row_counts_) + written(column_counts_) + digest_of(constant) +
-                             digest_of(linear));
+                             written(row_counts_) + written(column_counts_) + function_name(function) +
+                             digest_of(constant) + digest_of(linear));
 }
 
 LineCounts LinearEntries::row_count() const {

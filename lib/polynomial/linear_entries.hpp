@@ -17,7 +17,7 @@ namespace libperm {
 
 struct LinearEntries {
     // `linear`: of each entry of `a`, in its order and its kind of numbers. Throws Error.
-    LinearEntries(const perm_csr *a, const void *linear, RunControl &control);
+    LinearEntries(const perm_csr *a, const void *linear, MatrixFunction function, RunControl &control);
 
     std::size_t entries() const { return at(as_given(input).pattern.nnz()); }
     std::size_t values() const { return at(value_count(as_given(input))); }
@@ -26,7 +26,7 @@ struct LinearEntries {
         return k < entries() ? number_at(linear, k) : Gaussian{0, 0}; // weights have none
     }
     LineCounts row_count() const;
-    LineCounts column_count() const;
+    LineCounts column_count() const; // of a graph those of the rows
 
     // The power of two r where the products over the rows' sums in |C| and in r |L| are about equal.
     std::int64_t balanced_radius() const;

@@ -10,6 +10,7 @@
 #include "lib/execute/execute.hpp"
 #include "lib/execute/plan_task.hpp"
 #include "lib/input/digest.hpp"
+#include "lib/input/graph.hpp"
 #include "lib/input/written_out.hpp"
 #include "lib/number/ball.hpp"
 #include "lib/polynomial/ferrers_numbers.hpp"
@@ -52,9 +53,10 @@ WholeEntries whole_entries(Values values, const Poll &poll) {
     return out;
 }
 
-// This bounds each of the numbers of matchings: every row is in none of its entries, or in one.
+// This bounds each of the numbers of matchings: every row is in none of its entries, or in one; of a graph
+// the lower line of each pair is.
 double bits_of_numbers(const Pattern &a, const std::vector<Gaussian> &entries, const LineCounts &row_count,
-                       const LineCounts &column_count, const Poll &poll) {
+                       const LineCounts &column_count, bool is_graph, const Poll &poll) {
     PolledSteps steps(poll);
     double bits = 2; // a sign, and what these sums of logarithms are rounded by
     for (std::int32_t i = 0; i < a.rows; ++i) {
@@ -63,6 +65,7 @@ double bits_of_numbers(const Pattern &a, const std::vector<Gaussian> &entries, c
         for (const std::int32_t j : a.row(i)) {
             steps.take(16);
             const Gaussian &x = entries[at(k++)];
+            if (is_graph && j < i) continue;
             sum += (abs(x.re.get_num()) + abs(x.im.get_num())) * static_cast<long>(column_count[j]);
         }
         signed long exp2 = 0;
@@ -177,18 +180,22 @@ struct MatchingTask::Entries {
         : poll([&control] { control.poll(); }),
           pattern(*input.written),
           row_count(csr.row_multiplicity, pattern.pattern.rows, "row"),
-          column_count(csr.col_multiplicity, pattern.pattern.cols, "col") {
+          column_count(input.pattern.one_sided ? csr.row_multiplicity : csr.col_multiplicity,
+                       pattern.pattern.cols, "col"),
+          is_graph(input.pattern.one_sided) {
         pattern.row_weights = pattern.col_weights = false;
         if (!pattern.source.empty()) pattern.source.resize(at(pattern.pattern.nnz()));
         charge = Charge(&control.memory(), of_number * pattern.pattern.nnz());
         Values values = read_values(pattern, csr.values, poll, &control.memory());
         digest = digest_of(values);
+        if (is_graph) require_symmetric(pattern, values, poll);
         whole = whole_entries(std::move(values), poll);
     }
 
     Poll poll;
     InputPattern pattern;
     LineCounts row_count, column_count;
+    bool is_graph;
     Charge charge;
     WholeEntries whole;
     std::string digest; // of the values
@@ -198,13 +205,16 @@ MatchingTask::MatchingTask(const perm_csr *given, const Options &options, RunCon
                            const std::string *way)
     : options_(options) {
     const Poll poll = [&control] { control.poll(); };
-    InputPattern input = read_free(given, poll, &control.memory());
+    InputPattern input = read_free(given, options.function, poll, &control.memory());
     const perm_csr csr = read_known(*given, offsetof(perm_csr, row_multiplicity), "perm_csr");
     Entries entries(csr, input, control);
     const Pattern &a = entries.pattern.pattern;
-    const std::int64_t most = std::min(entries.row_count.sum(), entries.column_count.sum());
+    const std::int64_t most = entries.is_graph
+                                  ? entries.row_count.sum() / 2
+                                  : std::min(entries.row_count.sum(), entries.column_count.sum());
     count_ = most + 1;
-    bits_ = bits_of_numbers(a, entries.whole.numbers, entries.row_count, entries.column_count, poll);
+    bits_ = bits_of_numbers(a, entries.whole.numbers, entries.row_count, entries.column_count,
+                            entries.is_graph, poll);
     denominator_ = entries.whole.denominator;
     require_memory(bits_, most, options);
     matrix_ = digest_of_bytes(written(a.row_ptr) + written(a.col) +
@@ -218,6 +228,7 @@ MatchingTask::MatchingTask(const perm_csr *given, const Options &options, RunCon
 void MatchingTask::choose(Entries entries, InputPattern input, RunControl &control, const std::string *way) {
     plan_.options = exactly(options_);
     const Pattern &a = entries.pattern.pattern;
+    if (entries.is_graph) return make_plan_of(entries, std::move(input), control, way);
     if (auto board = numbers_of_board(a, entries.whole, entries.row_count, entries.column_count, at(count_),
                                       options_, control)) {
         board_ = WholeNumbers{std::move(*board), {}};

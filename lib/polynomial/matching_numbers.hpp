@@ -2,7 +2,7 @@
 //
 // With every entry times t and every line free to stay unmatched with weight 1 the sum over all matchings is
 // sum_k m_k t^k. At t = 2^b, b longer than any m_k, all of them stand beside each other in one whole number
-// (Kronecker's substitution): one exact computation gives them all.
+// (Kronecker's substitution): one exact computation gives them all. Of a graph that sum is a loop hafnian.
 #pragma once
 
 #include "lib/plan/plan.hpp"
@@ -25,7 +25,8 @@ class MatchingTask final : public TaskOf<std::vector<Outcome>> {
     MatchingTask(const perm_csr *a, const Options &options, RunControl &control,
                  const std::string *way = nullptr);
 
-    // Of lines counted with multiplicities, from k = 0 to the lesser number of them.
+    // Of lines counted with multiplicities, from k = 0 to the lesser number of them; of a graph to half of
+    // it.
     std::int64_t count() const { return count_; }
     const Plan &plan_made() const { return plan_; } // with the matrix and the options, if with nothing else
 

@@ -29,7 +29,7 @@ Options in(Precision precision, Options options) {
 
 PolynomialTask::PolynomialTask(const perm_csr *a, const void *linear, const Options &options,
                                RunControl &control, const std::string *way)
-    : options_(options), entries_(a, linear, control) {
+    : options_(options), entries_(a, linear, options.function, control) {
     const std::optional<std::string> kept = plan_in_checkpoint(options, TaskIdentity::polynomial);
     if (way || kept)
         choose_as(way ? *way : *kept, control);

@@ -1,5 +1,5 @@
-// The coefficients of perm(C + x L) as a task: which substitution finds them, and what follows where that
-// tells less than was asked for.
+// The coefficients of perm(C + x L), or of a graph's hafnian, as a task: which substitution finds them, and
+// what follows where that tells less than was asked for.
 #pragma once
 
 #include "lib/polynomial/substitution.hpp"

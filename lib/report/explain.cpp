@@ -302,7 +302,7 @@ Json plan_json(const Plan &plan, const GradientForecast &gradient) {
     j["straight_road"] = has_glynn;
     j["straight_engine"] = has_glynn ? Json(engine_name(engine_for(Goal::dense))) : Json(nullptr);
     j["executes_straight"] = executes_glynn(plan);
-    j["gradient_engine"] = is_of_graph ? Json(nullptr) : Json(engine_name(gradient.engine));
+    j["gradient_engine"] = engine_name(gradient.engine);
     j["gradient_device"] = gradient.on_gpu ? "gpu" : "cpu";
     j["groups"] = groups_json(plan);
     j["candidates"] = Json::Array();

@@ -43,6 +43,7 @@ class SamplePlan::Choice {
     // line and by rejection, within the limit; along any frontier that fits. How many threads there are has
     // no part in it, but for what is refused.
     Way quickest() const {
+        if (part_.pattern.one_sided) return along_tree();
         constexpr double moment = 2, of_tape = 10, day = 86400; // seconds; of one thread, but for the day
         Way way;
         if (try_tape(short_tape, way) || try_walks(std::min(moment, options_.refuse_seconds), 1, way))
@@ -63,14 +64,19 @@ class SamplePlan::Choice {
     }
 
     Way named(char letter) const {
-        if (letter == by_walks) return walks(options_);
-        if (letter == line_by_line) return planar(named_outline());
+        const bool is_graph = part_.pattern.one_sided;
+        if (letter == by_walks && !is_graph) return walks(options_);
+        if (letter == line_by_line && !is_graph) return planar(named_outline());
         if (letter != short_tape && letter != long_one && letter != any_tape)
             throw Error(PERM_BAD_ARGUMENT, "the samples were begun in a way that there is not: begin anew");
         return tape(letter);
     }
 
   private:
+    Way along_tree() const {
+        Way way;
+        return try_tape(short_tape, way) || try_tape(long_one, way) ? std::move(way) : tape(any_tape);
+    }
     Way walks(const Options &within) const {
         return {by_walks, nullptr,
                 std::make_unique<WalkPlan>(part_.pattern, part_.entries, shots_, seed_, within, control_),
@@ -229,8 +235,10 @@ void SamplePlan::draw_numbered(std::int64_t first, std::uint32_t count, Column *
         for (std::int32_t line = 0; line < part.pattern.rows; ++line)
             for (std::uint32_t k = 0; k < count; ++k) {
                 const std::uint32_t entry = *next++;
-                if (part.row[entry] != SampledPart::no_row)
-                    columns[std::int64_t{k} * rows_ + part.row[entry]] = part.column[entry];
+                if (entry == part.row.size() || part.row[entry] == SampledPart::no_row) continue;
+                Column *const shot = columns + std::int64_t{k} * rows_;
+                shot[part.row[entry]] = part.column[entry];
+                if (part.pattern.one_sided) shot[part.column[entry]] = part.row[entry];
             }
     }
 }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 namespace libperm {
 namespace {
@@ -47,6 +48,7 @@ Weighted weighted(const InputPattern &input, const Values &values, RunControl &c
     Weighted out;
     out.pattern.rows = input.pattern.rows;
     out.pattern.cols = input.pattern.cols;
+    out.pattern.one_sided = input.pattern.one_sided;
     out.pattern.col.reserve(entries);
     out.entries.reserve(entries);
     out.row.reserve(entries);
@@ -77,6 +79,12 @@ void check(const InputPattern &input, const Values &values) {
         throw Error(
             PERM_BAD_MATRIX,
             "some entry or weight is negative or not real: probabilities are of weights of 0 or more");
+}
+
+Error nothing_to_sample() {
+    return {PERM_BAD_MATRIX,
+            "there is no matching with a weight above 0, so nothing to be sampled: let rows or "
+            "columns stay unmatched (row_unmatched, col_unmatched), or add entries"};
 }
 
 // Lines keep their order, so that free ones are the last of their block; being equal they are all in one.
@@ -120,12 +128,17 @@ std::vector<SampledPart> parts_of(const Weighted &a, const Matching &perfect, co
 std::vector<SampledPart> sampled_parts(const InputPattern &input, const Values &values, RunControl &control) {
     check(input, values);
     Charge charge;
-    const Weighted a = weighted(input, values, control, charge);
-    const Matching perfect = maximum_matching(a.pattern, [&control] { control.poll(); });
-    if (perfect.size < a.pattern.rows)
-        throw Error(PERM_BAD_MATRIX,
-                    "there is no matching with a weight above 0, so nothing to be sampled: let rows or "
-                    "columns stay unmatched (row_unmatched, col_unmatched), or add entries");
+    Weighted a = weighted(input, values, control, charge);
+    const Poll poll = [&control] { control.poll(); };
+    if (a.pattern.one_sided) {
+        if (!has_perfect_matching(a.pattern, poll)) throw nothing_to_sample();
+        if (a.pattern.rows == 0) return {};
+        std::vector<SampledPart> whole(1); // whose parts hang together in the tape's tree alone
+        whole[0] = {std::move(a.pattern), std::move(a.entries), std::move(a.row), std::move(a.column)};
+        return whole;
+    }
+    const Matching perfect = maximum_matching(a.pattern, poll);
+    if (perfect.size < a.pattern.rows) throw nothing_to_sample();
     const Charge of_parts(&control.memory(), a.pattern.nnz() * SampledPart::entry_bytes);
     return parts_of(a, perfect, input, control);
 }

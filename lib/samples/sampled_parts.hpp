@@ -1,5 +1,5 @@
 // The blocks of a matrix that its matchings are drawn in: what is taken in one has nothing to do with the
-// others.
+// others. A graph is one.
 #pragma once
 
 #include "lib/input/matrix.hpp"

@@ -89,7 +89,7 @@ void TapeSampler::draw(std::uint64_t seed, std::uint64_t first, std::uint32_t co
     };
     std::vector<Shot> shots(count);
     for (std::uint32_t k = 0; k < count; ++k) shots[k].random = Randomness(seed, first + k);
-    taken.resize(at(tape_.n) * count);
+    taken.assign(at(tape_.n) * count, static_cast<std::uint32_t>(tape_.nnz));
     using States = std::vector<std::uint32_t>; // of each shot, counted in a list
     std::vector<States> waiting{States(count, 0)};
     for (std::size_t l = tape_.lists.size(); l-- > 0;) {

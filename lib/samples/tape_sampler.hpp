@@ -20,7 +20,8 @@ class TapeSampler {
     TapeSampler(const Tape &tape, const std::vector<Tracked> &entries, const Poll &poll = no_poll);
 
     // Shots `first` to first + count - 1 of a seed: of each the entries that were taken, in the order in
-    // which they were, taken[k * count + shot]. All go back together, so that a list's moves are at hand for
+    // which they were, taken[k * count + shot]; of a graph these are fewer than lines, and behind them stands
+    // the number of entries. All go back together, so that a list's moves are at hand for
     // all of them.
     void draw(std::uint64_t seed, std::uint64_t first, std::uint32_t count,
               std::vector<std::uint32_t> &taken) const;

@@ -54,18 +54,12 @@ void Gradient::describe(const Plan &plan) {
 void Gradient::find_places(const Plan &plan) {
     const Pattern &pattern = plan.input.pattern;
     places_ = caller_places(plan.input);
-    copies_.resize(at(values_given(plan.input)));
+    copies_ = copies_of(plan.input, places_);
     for (std::int32_t i = 0; i < pattern.rows; ++i)
         for (const std::int32_t j : pattern.row(i)) {
             pattern_row_.push_back(i);
             pattern_col_.push_back(j);
         }
-    const TapePattern lines{pattern, plan.input.free_rows, plan.input.free_columns};
-    for (std::int64_t k = 0; k < pattern.nnz(); ++k) {
-        const std::int64_t place = places_.empty() ? k : places_[at(k)];
-        if (place < 0 || lines.is_copy(pattern_row_[at(k)], pattern_col_[at(k)])) continue;
-        if (copies_[at(place)].count++ == 0) copies_[at(place)].entry = k;
-    }
 }
 
 // One matrix's way forwards and back. Lists of numbers have powers of two of their own, that keep them
@@ -279,19 +273,17 @@ class Gradient::Reading {
     }
 
     // By one of the caller's entries. Returns the bound of its error.
-    double derivative(const Copies &copies, double *to) const {
+    double derivative(const EntryCopies &copies, double *to) const {
         std::fill_n(to, parts_, 0.0);
         if (copies.count == 0) return 0;
         const std::size_t k = at(copies.entry), number = of_.numbers_.empty() ? k : at(of_.numbers_[k]);
         const std::int32_t l = of_.list_of_[number];
         if (l <= 0) return 0; // the permanent does not depend on it
-        const PowerScaling &scaling = entries_.scaling();
-        const std::int32_t i = of_.pattern_row_[k], j = of_.pattern_col_[k];
-        const std::int64_t exp2 =
-            walk_.exp2_of_entry(l) - scaling.total + scaling.row[at(i)] + scaling.col[at(j)];
+        const std::int64_t exp2 = walk_.exp2_of_entry(l) - entries_.scaling().total +
+                                  entries_.scale_of(of_.pattern_row_[k], of_.pattern_col_[k]);
         const double count = static_cast<double>(copies.count); // below 2^31: times 2^22 exact
         const double *block = walk_.entry(number);
-        const double error = error_of(block, l, i, count);
+        const double error = error_of(block, l, k, count);
         if (exp2 == 0 && count == 1) {
             std::copy_n(block, parts_, to);
             return error;
@@ -303,7 +295,7 @@ class Gradient::Reading {
     }
 
     // The entry times the derivative by it, over the permanent: all in scaled numbers, whose scales cancel.
-    double share(const Copies &copies, double &bound) const {
+    double share(const EntryCopies &copies, double &bound) const {
         bound = 0;
         if (copies.count == 0) return 0;
         const std::size_t k = at(copies.entry), number = of_.numbers_.empty() ? k : at(of_.numbers_[k]);
@@ -312,7 +304,7 @@ class Gradient::Reading {
         const double *last = walk_.last(), *block = walk_.entry(number);
         const double value = last[0], count = static_cast<double>(copies.count),
                      of_value = rounding_.error(last, tape_.roundings, bits_),
-                     of_block = error_of(block, l, of_.pattern_row_[k], count);
+                     of_block = error_of(block, l, k, count);
         int of_entry = 0, of_last = 0;
         const double entry = std::frexp(walk_.value(number), &of_entry),
                      last_one = std::frexp(value, &of_last);
@@ -338,13 +330,13 @@ class Gradient::Reading {
   private:
     static Scaled scaled(double x, std::int64_t exp2, double factor) { return make_scaled(x * factor, exp2); }
 
-    // Bounds the error by an entry of row i that list l takes.
-    double error_of(const double *block, std::int32_t l, std::int32_t i, double count) const {
+    // Bounds the error by an entry that list l takes.
+    double error_of(const double *block, std::int32_t l, std::size_t entry, double count) const {
         const std::int32_t before = tape_.lists[at(l)].before;
         const double states = tape_.states_of(before), pieces = std::ceil(states / most_states_at_once),
                      sum = std::min(states, double{most_states_at_once}) + pieces;
         std::optional<std::int64_t> bits = bits_;
-        if (bits) *bits += entries_.units()[at(i)];
+        if (bits) *bits += entries_.unit_of(of_.pattern_row_[entry], of_.pattern_col_[entry]);
         const double roundings =
             of_.lists_[at(before)].roundings + of_.lists_[at(l)].roundings_of_slopes + sum + 1;
         return rounding_.error(block, roundings, bits, count);
@@ -415,19 +407,13 @@ TapeAnswer Gradient::run(const Plan &plan, const void *values, double *gradient,
 TapeAnswer Gradient::marginals(const Plan &plan, const void *values, double *marginals, double *error_bounds,
                                RunControl &control, Outcome &outcome) const {
     const InputPattern &given = as_given(plan.input);
-    const std::size_t entries = at(given.pattern.nnz()), rows = at(given.pattern.rows),
-                      all = entries + rows + at(given.pattern.cols);
     return walk(plan, values, control, outcome, [&](const Reading *reading) {
-        if (!reading || reading->permanent().re.mantissa == 0) return;
-        std::fill_n(marginals, all, 0.0);
-        if (error_bounds) std::fill_n(error_bounds, all, 0.0);
-        for (std::size_t c = 0; c < copies_.size(); ++c) {
-            const bool is_of_column = c >= entries && !given.row_weights;
-            const std::size_t to = c + (is_of_column ? rows : 0);
-            double bound = 0;
-            marginals[to] = reading->share(copies_[c], bound);
-            if (error_bounds) error_bounds[to] = bound;
-        }
+        if (reading ? reading->permanent().re.mantissa == 0 : plan.n() > 0) return;
+        std::vector<double> shares(copies_.size()), bounds(copies_.size());
+        for (std::size_t c = 0; reading && c < copies_.size(); ++c)
+            shares[c] = reading->share(copies_[c], bounds[c]);
+        put_marginals(given, shares, marginals);
+        if (error_bounds) put_marginals(given, bounds, error_bounds);
     });
 }
 

@@ -67,12 +67,7 @@ class Gradient {
     std::vector<std::int32_t> list_of_; // of each of the tape's entries: what takes it; 0: no move
     std::vector<std::int64_t> places_;  // of the pattern's entries among the caller's
     std::vector<std::int64_t> numbers_; // and in the tape; empty: their own
-    // Of each of the caller's entries: one that stands for all its copies in the pattern, and their number.
-    // Equal rows can change places, so that the permanent has the same derivative by every copy.
-    struct Copies {
-        std::int64_t entry = -1, count = 0;
-    };
-    std::vector<Copies> copies_;
+    std::vector<EntryCopies> copies_;   // of the caller's values
     std::vector<std::int32_t> pattern_row_, pattern_col_;
 };
 

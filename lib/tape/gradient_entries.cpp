@@ -3,6 +3,7 @@
 #include "lib/base/error.hpp"
 #include "lib/number/bits.hpp"
 #include "lib/number/wide_value.hpp"
+#include "lib/tape/tape_steps.hpp"
 #include "preprocess/index.hpp"
 
 #include <algorithm>
@@ -11,6 +12,73 @@
 #include <limits>
 
 namespace libperm {
+namespace {
+
+// The lower half of a symmetric matrix has the copies of the upper.
+void mirror(const InputPattern &given, std::vector<EntryCopies> &copies) {
+    const Pattern &a = given.pattern;
+    const auto of = [&](std::int64_t entry) -> EntryCopies & {
+        return copies[at(given.source.empty() ? entry : given.source[at(entry)])];
+    };
+    for (std::int32_t i = 0; i < a.rows; ++i) {
+        std::int64_t entry = a.row_begin(i);
+        for (const std::int32_t j : a.row(i)) {
+            const std::int64_t lower = entry++;
+            if (j >= i) continue;
+            const auto row = a.row(j);
+            const auto place = std::lower_bound(row.begin(), row.end(), i);
+            if (place != row.end() && *place == i) of(lower) = of(a.row_begin(j) + (place - row.begin()));
+        }
+    }
+}
+
+// Loops of copies of a line, and the edges between these.
+void require_one_kind(const Pattern &graph, std::int64_t first, std::int64_t other) {
+    const auto is_loop = [&graph](std::int64_t entry) {
+        const auto next = std::upper_bound(graph.row_ptr.begin(), graph.row_ptr.end(), entry);
+        return graph.col[at(entry)] == next - graph.row_ptr.begin() - 1;
+    };
+    if (is_loop(first) != is_loop(other))
+        throw Error(PERM_UNSUPPORTED,
+                    "an entry on the diagonal stands for the loops of a line that counts several times, and "
+                    "for the pairs of its copies: give the loops as row_unmatched");
+}
+
+} // namespace
+
+std::vector<EntryCopies> copies_of(const InputPattern &input, const std::vector<std::int64_t> &places) {
+    const Pattern &pattern = input.pattern;
+    const TapePattern lines{pattern, input.free_rows, input.free_columns};
+    std::vector<EntryCopies> copies(at(values_given(input)));
+    for (std::int32_t i = 0; i < pattern.rows; ++i) {
+        std::int64_t entry = pattern.row_begin(i);
+        for (const std::int32_t j : pattern.row(i)) {
+            const std::int64_t own = entry++, place = places.empty() ? own : places[at(own)];
+            if (place < 0 || lines.is_copy(i, j)) continue;
+            EntryCopies &of = copies[at(place)];
+            if (of.count++ == 0) of.entry = own;
+            if (pattern.one_sided) require_one_kind(pattern, of.entry, own);
+        }
+    }
+    if (pattern.one_sided) mirror(as_given(input), copies);
+    return copies;
+}
+
+void put_marginals(const InputPattern &given, const std::vector<double> &numbers, double *marginals) {
+    const std::int64_t entries = given.pattern.nnz(), rows = given.pattern.rows, columns = given.pattern.cols;
+    std::fill_n(marginals, entries + rows + columns, 0.0);
+    const double *next = numbers.data();
+    double *to = marginals;
+    const auto put = [&](std::int64_t count, bool are_there) {
+        if (are_there) std::copy_n(next, count, to);
+        if (are_there) next += count;
+        to += count;
+    };
+    put(entries, true);
+    put(rows, given.row_weights);
+    put(columns, given.col_weights);
+}
+
 std::vector<std::int64_t> caller_places(const InputPattern &input) {
     if (!input.written || input.written->source.empty()) return input.source;
     std::vector<std::int64_t> places = input.source;
@@ -29,11 +97,13 @@ Values values_for_derivatives(const InputPattern &input, const void *values, con
 
 GradientEntries::GradientEntries(const InputPattern &input, const std::vector<std::int64_t> &places,
                                  const void *values)
-    : numbers_(input.pattern.col.size()), complex_(input.value_type == PERM_VALUE_C128) {
+    : pattern_(input.pattern),
+      numbers_(input.pattern.col.size()),
+      complex_(input.value_type == PERM_VALUE_C128) {
     read(input, places, values);
-    find_scaling(input.pattern);
-    scale(input.pattern);
-    if (!rounded_) find_units(input.pattern);
+    find_scaling();
+    scale();
+    if (!rounded_) find_units();
 }
 
 void GradientEntries::read(const InputPattern &input, const std::vector<std::int64_t> &places,
@@ -69,7 +139,7 @@ void GradientEntries::read_wide(const InputPattern &input, const void *values) {
 }
 
 // Only where entries are of very different sizes: an assignment problem takes as long as a small tape.
-void GradientEntries::find_scaling(const Pattern &pattern) {
+void GradientEntries::find_scaling() {
     constexpr std::int64_t alike = 100;
     const auto exponent = [](const Number &x) {
         return x.exp2 + std::ilogb(std::max(std::fabs(x.re), std::fabs(x.im))) + 1;
@@ -81,23 +151,23 @@ void GradientEntries::find_scaling(const Pattern &pattern) {
         lowest = std::min(lowest, exponent(x));
         highest = std::max(highest, exponent(x));
     }
-    scaling_.row.assign(at(pattern.rows), 0);
-    scaling_.col.assign(at(pattern.cols), 0);
+    scaling_.row.assign(at(pattern_.rows), 0);
+    scaling_.col.assign(at(pattern_.cols), 0);
     if (lowest >= -alike && highest <= alike) return;
     // An entry that is 0 counts as the smallest: the pattern has a perfect matching, the others may have
     // none.
-    Block sizes{pattern, {}};
+    Block sizes{pattern_, {}};
     for (const Number &x : numbers_)
         sizes.values.push_back({0.5, 0.5, is_zero_number(x) ? lowest : exponent(x), 0});
     scaling_ = power_scaling(sizes);
 }
 
-void GradientEntries::scale(const Pattern &pattern) {
+void GradientEntries::scale() {
     std::size_t k = 0;
-    for (std::int32_t i = 0; i < pattern.rows; ++i)
-        for (const std::int32_t j : pattern.row(i)) {
+    for (std::int32_t i = 0; i < pattern_.rows; ++i)
+        for (const std::int32_t j : pattern_.row(i)) {
             Number &x = numbers_[k++];
-            const std::int64_t shift = x.exp2 + scaling_.row[at(i)] + scaling_.col[at(j)];
+            const std::int64_t shift = x.exp2 + scale_of(i, j);
             for (double *part : {&x.re, &x.im}) {
                 if (*part == 0) continue;
                 if (shift != 0) *part = std::ldexp(*part, ldexp_exponent(shift));
@@ -108,19 +178,33 @@ void GradientEntries::scale(const Pattern &pattern) {
     narrow_ = narrow_ && !complex_;
 }
 
-void GradientEntries::find_units(const Pattern &pattern) {
+// Half of an edge's, of a graph; none: the line's entries are all 0.
+std::optional<int> GradientEntries::unit_of_line(std::int32_t i) const {
+    std::optional<int> least;
+    for (std::int64_t k = pattern_.row_begin(i); k < pattern_.row_ptr[at(i) + 1]; ++k)
+        for (const double part : {numbers_[at(k)].re, numbers_[at(k)].im}) {
+            if (part == 0) continue;
+            int unit = unit_exponent(part);
+            if (pattern_.one_sided && pattern_.col[at(k)] != i)
+                unit = static_cast<int>(std::floor(unit / 2.0));
+            least = std::min(unit, least.value_or(unit));
+        }
+    return least;
+}
+
+void GradientEntries::find_units() {
     constexpr std::int64_t most = 900; // so that every product of units is far from underflow
     std::vector<int> units;
+    for (std::int32_t i = 0; i < pattern_.rows; ++i) units.push_back(unit_of_line(i).value_or(0));
+    if (pattern_.one_sided && !units.empty()) // an edge takes two lines
+        std::fill(units.begin(), units.end(), *std::min_element(units.begin(), units.end()));
     std::int64_t sum = 0;
-    for (std::int32_t i = 0; i < pattern.rows && sum <= most; ++i) {
-        int unit = std::numeric_limits<int>::max();
-        for (std::int64_t k = pattern.row_begin(i); k < pattern.row_ptr[at(i) + 1]; ++k)
-            for (const double part : {numbers_[at(k)].re, numbers_[at(k)].im})
-                if (part != 0) unit = std::min(unit, unit_exponent(part));
-        units.push_back(unit == std::numeric_limits<int>::max() ? 0 : unit);
-        sum += std::abs(units.back());
-    }
+    for (const int unit : units) sum += std::abs(unit);
     if (sum <= most) units_ = std::move(units);
+}
+
+std::int64_t GradientEntries::unit_of(std::int32_t i, std::int32_t j) const {
+    return units_[at(i)] + (pattern_.one_sided && i != j ? units_[at(j)] : 0);
 }
 
 std::vector<double> GradientEntries::blocks(TapeLayout layout,

@@ -5,6 +5,7 @@
 #include "lib/input/matrix.hpp"
 #include "preprocess/scaling.hpp"
 
+#include <optional>
 #include <vector>
 
 namespace libperm {
@@ -12,12 +13,24 @@ namespace libperm {
 // Of each entry of the pattern the place of its value among the caller's; -1 in rows of ones. Empty: its own.
 std::vector<std::int64_t> caller_places(const InputPattern &input);
 
+// Of one of the caller's values: an entry of the pattern that stands for all its copies, and their number.
+// Equal rows can change places, so that the permanent has the same derivative by every copy. Of a symmetric
+// matrix both halves' entries have those of their pair.
+struct EntryCopies {
+    std::int64_t entry = -1, count = 0;
+};
+// `places` as above. Throws Error (PERM_UNSUPPORTED) where an entry has copies of two kinds.
+std::vector<EntryCopies> copies_of(const InputPattern &input, const std::vector<std::int64_t> &places);
+
+// Numbers of the caller's values to where marginals have them: of entries, rows and columns.
+void put_marginals(const InputPattern &given, const std::vector<double> &numbers, double *marginals);
+
 // As they are read; derivatives go where the values came from, so that complex ones must come as pairs.
 Values values_for_derivatives(const InputPattern &input, const void *values, const Poll &poll = no_poll);
 
 class GradientEntries {
   public:
-    // `places` as above. Throws Error.
+    // `places` as above; the input must outlive this. Throws Error.
     GradientEntries(const InputPattern &input, const std::vector<std::int64_t> &places, const void *values);
 
     // A block each, entry k at numbers[k] if there are any; then one that is 1.
@@ -34,8 +47,13 @@ class GradientEntries {
     // By which powers of two the rows and columns were multiplied.
     const PowerScaling &scaling() const { return scaling_; }
 
-    // Every entry of row i, as it is now, is a multiple of 2^units()[i]; none: of no use, or not known.
+    // Entry (i, j), as it is now, is one as given times 2^scale_of(i, j).
+    std::int64_t scale_of(std::int32_t i, std::int32_t j) const { return scaling_.of(pattern_, i, j); }
+
+    // Every entry of row i, as it is now, is a multiple of 2^units()[i], one of a graph of what its lines
+    // come to together; none: of no use, or not known.
     const std::vector<int> &units() const { return units_; }
+    std::int64_t unit_of(std::int32_t i, std::int32_t j) const;
 
     static constexpr double least_narrow = 0x1p-400;
 
@@ -47,10 +65,12 @@ class GradientEntries {
 
     void read(const InputPattern &input, const std::vector<std::int64_t> &places, const void *values);
     void read_wide(const InputPattern &input, const void *values);
-    void find_scaling(const Pattern &pattern);
-    void scale(const Pattern &pattern);
-    void find_units(const Pattern &pattern);
+    void find_scaling();
+    void scale();
+    void find_units();
+    std::optional<int> unit_of_line(std::int32_t i) const;
 
+    const Pattern &pattern_;
     std::vector<Number> numbers_;
     bool complex_, rounded_ = false, narrow_ = true;
     PowerScaling scaling_;

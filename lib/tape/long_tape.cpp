@@ -8,6 +8,7 @@
 #include "lib/number/infinity.hpp"
 #include "preprocess/branch_program.hpp"
 #include "preprocess/branch_search.hpp"
+#include "preprocess/matching.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -45,6 +46,7 @@ class LongTape {
 
     // None: there is no program within reach.
     std::optional<TapeWay> find(double far) {
+        if (pattern_.lines.one_sided) return on_tree(misjudged * most_moves_); // which has no rows to go along
         std::optional<TapeWay> way = path(far_moves);
         const double moves = moves_of(way);
         if (moves < worth_a_search || !may_branch()) return way;
@@ -121,6 +123,17 @@ class LongTape {
     const double most_moves_;
 };
 
+// Of what has no perfect matching.
+Tape without_moves(const Pattern &a) {
+    Tape tape;
+    tape.n = a.rows;
+    tape.nnz = a.nnz();
+    tape.lists = {{}};
+    tape.first_state = {0, 1};
+    tape.first_move = {0, 0};
+    return tape;
+}
+
 } // namespace
 
 std::int64_t bytes_of(const Tape &tape) {
@@ -134,13 +147,15 @@ Tape long_tape(const TapePattern &pattern, const Options &options, RunControl &c
     const std::int64_t limit = options.memory_limit;
     const double most_moves =
         std::min({static_cast<double>(limit) / move_bytes, 0x1p32 - 2, wish.most_moves});
+    if (pattern.lines.one_sided && !has_perfect_matching(pattern.lines, [&control] { control.poll(); }))
+        return without_moves(pattern.lines);
     std::optional<Tape> tape;
     with_threads(options.threads, [&] {
         LongTape search(pattern, options, control, most_moves);
         const std::optional<TapeWay> way = search.find(wish.far_moves);
         if (!way)
             throw Error(PERM_REFUSED_MEMORY, formatted("{} keeps all states of the frontier: more than "
-                                                       "2^{} of them in any order of the rows",
+                                                       "2^{} of them in any order of the lines",
                                                        who, frontier_out_of_reach));
         if (search.is_too_long(*way)) refuse_memory(who, way->expected, limit);
         if (way->program.slots > most_tape_slots)

@@ -112,18 +112,14 @@ template <int Words> class TapeMaker {
         return free == 0 || left == free;
     }
 
-    // Tells whether all columns have entries: on a tree lines are met by these alone.
+    // Tells whether all lines have entries: on a tree they are met by these alone.
     bool none_is_empty() const {
-        std::vector<bool> met(static_cast<std::size_t>(pattern_.cols), false);
-        std::int32_t left = pattern_.cols;
-        for (std::int32_t i = 0; i < pattern_.rows; ++i) {
-            if (pattern_.row(i).empty()) return false;
-            for (const std::int32_t j : pattern_.row(i)) {
-                left -= !met[static_cast<std::size_t>(j)];
-                met[static_cast<std::size_t>(j)] = true;
-            }
-        }
-        return left == 0;
+        std::vector<bool> met(static_cast<std::size_t>(pattern_.lines()), false);
+        for (std::int32_t i = 0; i < pattern_.rows; ++i)
+            for (const std::int32_t j : pattern_.row(i))
+                met[static_cast<std::size_t>(i)] = met[static_cast<std::size_t>(pattern_.line_of_column(j))] =
+                    true;
+        return std::find(met.begin(), met.end(), false) == met.end();
     }
 
     std::int32_t last() const { return static_cast<std::int32_t>(lists_.size()) - 1; }

@@ -211,8 +211,8 @@ TEST_CASE("what is no hafnian is refused with a text that says what to do") {
 
     const perm::Plan plan(two.csr, hafnian);
     std::vector<double> gradient(8), bounds(4);
-    CHECK(perm_plan_gradient(plan.raw(), two.csr.values, gradient.data(), bounds.data(), nullptr) ==
-          PERM_UNSUPPORTED);
+    CHECK(perm_plan_hessian_product(plan.raw(), two.csr.values, two.csr.values, gradient.data(),
+                                    bounds.data()) == PERM_UNSUPPORTED);
 }
 
 TEST_CASE("orders of 0 and odd ones, and lines without an entry") {

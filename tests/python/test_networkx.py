@@ -137,7 +137,7 @@ def test_graphs_of_any_kind_have_perfect_matchings():
 
 def test_refuses():
     with pytest.raises(ValueError, match="not bipartite"):
-        matchings(nx.cycle_graph(3))
+        biadjacency(nx.cycle_graph(3))
     with pytest.raises(ValueError, match="directed"):
         perfect_matchings(nx.DiGraph([(0, 1)]))
     with pytest.raises(ValueError, match="no side"):

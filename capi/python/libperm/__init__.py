@@ -39,6 +39,7 @@ Graphs of any kind, symmetric matrices::
     hafnian(A)              the sum over pairings of its lines: perfect matchings of a graph
     loop_hafnian(A)         where a line may stay single, at the price of its loop
     hafnians(batch)         of many matrices
+    gradient, marginals, matchings, polynomial, sample with function="hafnian" or "loop_hafnian"
 
 Photons in an interferometer::
 

@@ -1,5 +1,5 @@
-"""Matchings of NetworkX's graphs: how many perfect ones there are, of bipartite graphs also how many others,
-and how often an edge is in one.
+"""Matchings of NetworkX's graphs: how many perfect ones there are, how many others, and how often an edge is
+in one.
 
 >>> import networkx as nx
 >>> from libperm.networkx import edge_marginals, matchings, perfect_matchings
@@ -9,8 +9,8 @@ and how often an edge is in one.
 (6, 945)
 >>> round(edge_marginals(nx.path_graph(4))[0, 1], 12)
 1.0
->>> matchings(nx.path_graph(4))  # with 0, 1 and 2 edges
-[1, 3, 1]
+>>> matchings(nx.path_graph(4)), matchings(nx.petersen_graph())  # with 0, 1, 2, ... edges
+([1, 3, 1], [1, 15, 75, 145, 90, 6])
 >>> from fractions import Fraction
 >>> thirds = nx.Graph([(0, 1, {"weight": Fraction(1, 3)}), (1, 2, {"weight": 10**30}), (2, 3, {"weight": 6})])
 >>> perfect_matchings(thirds, weight="weight")  # exactly
@@ -63,10 +63,19 @@ def biadjacency(
     return dense, rows, columns
 
 
-def _sides(G: nx.Graph, top_nodes: Iterable[Hashable] | None) -> tuple[list[Hashable], list[Hashable]]:
-    """The nodes of both sides, the smaller one first."""
+def _require_undirected(G: nx.Graph) -> None:
     if G.is_directed():
         raise ValueError("a directed graph: matchings are of an undirected one, e.g. G.to_undirected()")
+
+
+def _has_sides(G: nx.Graph, top_nodes: Iterable[Hashable] | None) -> bool:
+    _require_undirected(G)
+    return top_nodes is not None or bipartite.is_bipartite(G)
+
+
+def _sides(G: nx.Graph, top_nodes: Iterable[Hashable] | None) -> tuple[list[Hashable], list[Hashable]]:
+    """The nodes of both sides, the smaller one first."""
+    _require_undirected(G)
     if top_nodes is None:
         if not bipartite.is_bipartite(G):
             raise ValueError("the graph is not bipartite: no matrix's permanent counts its matchings")
@@ -146,12 +155,14 @@ def perfect_matchings(
     if top_nodes is not None:
         matrix, rows, columns = _matrix(G, top_nodes, weight)
         return permanent(matrix, **options) if len(rows) == len(columns) else 0
-    if G.is_directed():
-        raise ValueError("a directed graph: matchings are of an undirected one, e.g. G.to_undirected()")
+    _require_undirected(G)
+    return libperm.hafnian(_matrix_of_lines(G, weight), **options)
+
+
+def _matrix_of_lines(G: nx.Graph, weight: str | None) -> Matrix:
     nodes = list(G)
     i, j, weights = _places_of_lines(G, nodes, weight)
-    shape = len(nodes), len(nodes)
-    return libperm.hafnian(of_places(shape, i, j, weights, kind_of_array(weights)), **options)
+    return of_places((len(nodes), len(nodes)), i, j, weights, kind_of_array(weights))
 
 
 def matchings(
@@ -160,10 +171,13 @@ def matchings(
     weight: str | None = None,
     **options: Unpack[Options],
 ) -> list[Any]:
-    """How many matchings with k edges a bipartite graph has, a list from k = 0; with `weight` the sums over
-    them of the products of their edges' weights. As libperm.matchings()."""
-    found: list[Any] = libperm.matchings(_matrix(G, top_nodes, weight)[0], **options)
-    return found
+    """How many matchings with k edges a graph has, of any kind, a list from k = 0 (the coefficients of its
+    matching polynomial, but for signs); with `weight` the sums over them of the products of their edges'
+    weights. As libperm.matchings()."""
+    if _has_sides(G, top_nodes):
+        return libperm.matchings(_matrix(G, top_nodes, weight)[0], **options)
+    options["function"] = "hafnian"
+    return libperm.matchings(_matrix_of_lines(G, weight), **options)
 
 
 def edge_marginals(
@@ -178,6 +192,8 @@ def edge_marginals(
     is in no edge of the matching, which then need not be perfect. Keys are pairs (u, v) as G.edges() has
     them.
     """
+    if not _has_sides(G, top_nodes):
+        return _marginals_of_lines(G, weight, unmatched, options)
     rows, columns = _sides(G, top_nodes)
     row, column = ({node: i for i, node in enumerate(side)} for side in (rows, columns))
     if unmatched is None and len(rows) != len(columns):
@@ -185,10 +201,7 @@ def edge_marginals(
             f"sides of {len(rows)} and {len(columns)} nodes: there is no perfect matching"
         )
     i, j, weights = _places(G, rows, columns, weight)
-    try:
-        values = weights.astype(float)
-    except OverflowError:
-        raise InvalidMatrixError("a weight is beyond a double: divide all by the largest one") from None
+    values = _doubles(weights)
     matrix = sparse.csr_array((values, (i, j)), shape=(len(rows), len(columns)))
     matrix = libperm.marginals(matrix, unmatched, unmatched, **options).entries
     found = {}
@@ -196,3 +209,24 @@ def edge_marginals(
         i, j = (row[u], column[v]) if u in row else (row[v], column[u])
         found[u, v] = float(matrix[i, j])
     return found
+
+
+def _doubles(weights: Any) -> Any:
+    try:
+        return weights.astype(float)
+    except OverflowError:
+        raise InvalidMatrixError("a weight is beyond a double: divide all by the largest one") from None
+
+
+def _marginals_of_lines(
+    G: nx.Graph, weight: str | None, unmatched: float | None, options: Any
+) -> dict[tuple[Hashable, Hashable], float]:
+    nodes = list(G)
+    place = {node: k for k, node in enumerate(nodes)}
+    i, j, weights = _places_of_lines(G, nodes, weight)
+    is_edge = i != j
+    places = i[is_edge], j[is_edge]
+    matrix = sparse.csr_array((_doubles(weights[is_edge]), places), shape=(len(nodes), len(nodes)))
+    function = "hafnian" if unmatched is None else "loop_hafnian"
+    found = libperm.marginals(matrix, unmatched, **{**options, "function": function}).entries
+    return {(u, v): float(found[place[u], place[v]]) if u != v else 0.0 for u, v in G.edges()}

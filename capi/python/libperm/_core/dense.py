@@ -14,7 +14,7 @@ from libperm._core.call import run
 from libperm._core.errors import InvalidMatrixError
 from libperm._core.library import check, library
 from libperm._core.matrix import LONG_ORDER, array_in, read_counts
-from libperm._core.options import Prepared
+from libperm._core.options import Prepared, is_of_graph
 from libperm._core.result import Gradient
 from libperm._core.values import array_of, as_doubles, kind_of_entries, plain
 
@@ -136,8 +136,8 @@ def _exact_sub_permanents(given: Any, counts: Any, options: Mapping[str, Any]) -
         return None
     numbers = plain(given.reshape(-1))
     kind = kind_of_entries(numbers)
-    if not exact_minors.are_asked(kind, options, False):
-        return None
+    if is_of_graph(options) or not exact_minors.are_asked(kind, options, False):
+        return None  # of graphs the library says that there are none
     if not all(isinstance(x, Rational) or math.isfinite(x) for x in numbers):
         raise InvalidMatrixError("an entry is NaN or infinite: a fraction is neither")
     batch = np.array(numbers, object).reshape(

@@ -2,7 +2,7 @@
 
 A permanent is linear in each row. With the powers of a large number B in one row's place it is the sum of B^j
 times the derivative by the row's entry j (Kronecker's substitution): one exact permanent has those of a whole
-row as its digits.
+row as its digits. So is a hafnian in each line.
 """
 
 from __future__ import annotations
@@ -11,20 +11,15 @@ import math
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from itertools import accumulate
 from typing import Any, NamedTuple
 
-from libperm._core import abi
-from libperm._core.call import run
+from libperm._core import exact_graph_minors
 from libperm._core.errors import InvalidMatrixError, InvalidOptionError
-from libperm._core.handle import Handle
-from libperm._core.matrix import Matrix, input_of, read_counts
-from libperm._core.options import MULTIPLICITIES, Prepared
+from libperm._core.exact_plans import MOST_BITS, ExactPlans, digits_of, fraction_of
+from libperm._core.matrix import Matrix, read_counts
+from libperm._core.options import MULTIPLICITIES, is_of_graph
 from libperm._core.result import Gradient, Result
 from libperm._core.scalars import Kind
-from libperm._core.values import encode
-
-_MOST_BITS = 1 << 16  # of a number that is put together; the entries of longer rows take several
 
 
 class _Lines(NamedTuple):
@@ -42,8 +37,6 @@ class _Lines(NamedTuple):
 
 def are_asked(kind: Kind, options: Mapping[str, Any], in_sparse: bool) -> bool:
     """Whether derivatives are to be exact: as permanents are of integers and fractions, unless told."""
-    if options.get("function") not in (None, "permanent"):
-        return False  # the library says that there are none
     precision = options.get("precision")
     if precision is not None and str(precision).startswith("mod:"):
         raise ValueError(f'no derivatives by precision="{precision}": of integers they are exact by "exact"')
@@ -69,7 +62,8 @@ def refuse_batch(options: Mapping[str, Any]) -> None:
 
 def gradient(matrix: Matrix, permanent: Result, options: Mapping[str, Any]) -> Gradient:
     """Computes the derivatives by each of its entries."""
-    found = derivatives(matrix, matrix.positions(), options)
+    find = exact_graph_minors.derivatives if is_of_graph(options) else derivatives
+    found = find(matrix, matrix.positions(), options)
     return Gradient(found, [0.0] * len(found), permanent)
 
 
@@ -89,7 +83,7 @@ def derivatives(matrix: Matrix, wanted: Sequence[tuple[int, int]], options: Mapp
     for i, j in wanted:
         row, column = (j, i) if flipped else (i, j)
         places.setdefault(row, []).append(column)
-    asked = _Plans(others)
+    asked = ExactPlans(others)
     found = {
         (row, column): x
         for row, columns in places.items()
@@ -126,15 +120,13 @@ def _lines(
     exact: list[dict[int, Fraction]] = [{} for _ in row_count]
     for (i, j), x in entries:
         if x != 0:
-            exact[i][j] = (
-                Fraction(*x.as_integer_ratio()) if hasattr(x, "as_integer_ratio") else Fraction(int(x))
-            )
+            exact[i][j] = fraction_of(x)
     scale = [math.lcm(*(x.denominator for x in row.values())) for row in exact]
     rows = [{j: int(x * d) for j, x in row.items()} for row, d in zip(exact, scale)]
     return _Lines(rows, row_count, column_count, scale)
 
 
-def _of_row(lines: _Lines, i: int, columns: Sequence[int], plans: _Plans) -> list[Fraction]:
+def _of_row(lines: _Lines, i: int, columns: Sequence[int], plans: ExactPlans) -> list[Fraction]:
     """The derivatives by these entries of row i: each of its copies alike."""
     count = [*lines.row_count]
     copies = count[i]
@@ -146,7 +138,7 @@ def _of_row(lines: _Lines, i: int, columns: Sequence[int], plans: _Plans) -> lis
     largest = math.prod(s ** count[k] for s, k in zip(sums, kept)) * max(lines.column_count, default=1)
     bits = largest.bit_length() + 2
     factor = Fraction(copies, math.prod(lines.scale[k] ** count[k] for k in kept))
-    step, found = max(1, _MOST_BITS // bits), []
+    step, found = max(1, MOST_BITS // bits), []
     for first in range(0, len(columns), step):
         digits = {j: 1 << bits * k for k, j in enumerate(columns[first : first + step])}
         at = {k: lines.rows[k] for k in kept if k != i}
@@ -155,45 +147,9 @@ def _of_row(lines: _Lines, i: int, columns: Sequence[int], plans: _Plans) -> lis
         times = [count[k] if k in at else 1 for k in range(len(count)) if k in at or k == i]
         times += [count[i]] if count[i] else []
         value = plans.permanent(rows, times, lines.column_count)
-        found += [factor * x for x in _digits(value, bits, len(digits))]
+        found += [factor * x for x in digits_of(value, bits, len(digits))]
     return found
 
 
 def _counted(lines: _Lines, row: int) -> list[tuple[int, int]]:
     return [(j, lines.column_count[j]) for j in lines.rows[row]]
-
-
-def _digits(value: int, bits: int, count: int) -> list[int]:
-    """Takes a sum apart, of numbers x_k below 2^(bits - 1) in absolute value, each times 2^(k bits)."""
-    half, digits = 1 << bits - 1, []
-    for _ in range(count):
-        low = (value + half) % (2 * half) - half
-        digits.append(low)
-        value = (value - low) >> bits
-    return digits
-
-
-class _Plans:
-    """Keeps the last plan, for rows of the same pattern."""
-
-    def __init__(self, options: Mapping[str, Any]) -> None:
-        self._options = Prepared({**options, "precision": "exact"}, None)
-        self._last: tuple[Matrix, list[int], Handle] | None = None
-
-    def permanent(self, rows: list[dict[int, int]], times: list[int], column_count: list[int]) -> int:
-        matrix = Matrix(
-            (len(rows), len(column_count)),
-            array("q", accumulate(map(len, rows), initial=0)),
-            array("q", [j for row in rows for j in sorted(row)]),
-            [row[j] for row in rows for j in sorted(row)],
-            Kind.INTEGER,
-        )
-        if self._last is None or self._last[1] != times or not matrix.has_pattern_of(self._last[0]):
-            counts = {"row_multiplicity": times, "col_multiplicity": column_count}
-            are_counted = any(c != 1 for c in (*times, *column_count))
-            given = input_of(matrix, counts if are_counted else {}, abi.VALUE_TEXT)
-            handle = Handle()
-            run(self._options, given.is_long, lambda: handle.make(given, self._options, is_told=False))
-            self._last = matrix, times, handle
-        values = encode(matrix.entries, abi.VALUE_TEXT)
-        return int(self._last[2].execute(values, self._options).text())

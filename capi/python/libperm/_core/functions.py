@@ -11,7 +11,7 @@ from libperm._core.errors import InvalidOptionError, MemoryRefusedError, Unsuppo
 from libperm._core.library import check, library
 from libperm._core.matchings import warn_if_none_matches, weighted_input
 from libperm._core.matrix import Matrix, input_of, read, union
-from libperm._core.options import MULTIPLICITIES, Prepared, counting
+from libperm._core.options import MULTIPLICITIES, Prepared, counting, is_of_graph
 from libperm._core.plan import Plan
 from libperm._core.result import (
     Answer,
@@ -293,6 +293,8 @@ def gradient(A: Any, *, full: bool = False, with_permanent: bool = False, **opti
     full=True: a libperm.Gradient, with bounds of their errors.
     Of integers int, of Fraction and Decimal Fraction, exactly (an array of objects; scipy.sparse has int64),
     by an exact permanent for each row. precision="double" has doubles, "exact" takes floats as fractions.
+    function="hafnian" or "loop_hafnian": of a symmetric matrix, by each pair of mirrored entries, which move
+    together: both places have that number.
 
     >>> import libperm
     >>> libperm.gradient([[1.0, 2.0], [3.0, 4.0]])
@@ -304,6 +306,8 @@ def gradient(A: Any, *, full: bool = False, with_permanent: bool = False, **opti
     >>> g = libperm.gradient([[0.1, 0.2], [0.3, 0.4]], full=True)
     >>> g.derivatives[0][0], g.error_bounds[0][0] < 1e-15, g.permanent.text[:5]
     (0.4, True, '1.000')
+    >>> libperm.gradient([[0, 2, 3, 1], [2, 0, 1, 5], [3, 1, 0, 4], [1, 5, 4, 0]], function="hafnian")
+    [[0, 4, 5, 1], [4, 0, 1, 3], [5, 1, 0, 2], [1, 3, 2, 0]]
     """
     if with_permanent and not full:
         found = gradient(A, full=True, **options)
@@ -322,7 +326,7 @@ def gradient(A: Any, *, full: bool = False, with_permanent: bool = False, **opti
         plan = Plan._of(matrix, dict(options), value_type_of(matrix.entries, matrix.kind), True)
         found = plan.gradient(full=True)
     except (MemoryRefusedError, UnsupportedError) as refused:
-        if hasattr(A, "tocsr") or options.get("checkpoint") is not None:
+        if hasattr(A, "tocsr") or options.get("checkpoint") is not None or is_of_graph(options):
             raise  # a file keeps one matrix's
         found = by_rows.gradient(matrix, options, refused)
     return _like(matrix, A, found) if full else matrix.like(A, found.derivatives)

@@ -16,7 +16,7 @@ from libperm._core.errors import CancelledError, Error, InvalidMatrixError, Time
 from libperm._core.handle import LONG_SECONDS, Handle
 from libperm._core.library import check, library
 from libperm._core.matrix import LONG_LINES, LONG_ORDER, Input, Matrix, input_of, of_places, read
-from libperm._core.options import Prepared
+from libperm._core.options import Prepared, is_of_graph
 from libperm._core.result import Answer, Result, in_numpy, result_of
 from libperm._core.scalars import Kind, numbers_of
 from libperm._core.sequences import items_of
@@ -84,6 +84,9 @@ def marginals(
     A: as for permanent(); an array (count, m, n) is many matrices, with weights (count, m) and (count, n), or
     the same for all.
     No matching with a weight above 0: libperm.InvalidMatrixError.
+    function="hafnian": of a graph, given by its symmetric matrix, whose lines are matched to each other: both
+    places of a pair have its probability. "loop_hafnian": a line may also stay single, at the price of its
+    entry on the diagonal, or of row_unmatched: `rows` has how likely that is, `cols` zeros.
 
     >>> import libperm
     >>> found = libperm.marginals([[2.0, 1.0], [0.0, 3.0]], row_unmatched=[1.0, 1.0], col_unmatched=1.0)
@@ -143,20 +146,25 @@ def marginals_of(
 def matchings(A: Any, **options: Unpack[Options]) -> list[Any]:
     """The numbers of matchings with k entries, a list from k = 0: of how many sets of k entries no two share
     a row or a column. With numbers other than 1, the sums over these sets of the products of their entries.
-    Ints for integers, Fractions for such; floats are of exact sums, rounded once.
+    Ints for integers, Fractions for such; floats are of exact sums, rounded once. function="hafnian": of a
+    graph, given by its symmetric matrix, those with k pairs of its lines.
 
     >>> import libperm
     >>> libperm.matchings([[1, 1, 1], [1, 1, 1], [1, 1, 1]])
     [1, 9, 18, 6]
     >>> libperm.matchings([[0.5, 2.0], [0.0, 3.0]])
     [1.0, 5.5, 1.5]
+    >>> K4 = [[0, 1, 1, 1], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]]
+    >>> libperm.matchings(K4, function="hafnian")
+    [1, 6, 3]
     """
     matrix, given_options = read(A), dict(options)
     prepared = Prepared(given_options, "exact" if matrix.kind.is_exact else None)
     given = input_of(matrix, given_options)
     lines = [n if of_lines is None else sum(of_lines) for n, of_lines in zip(matrix.shape, given.counts)]
-    results, function = Results(min(lines) + 1), library.perm_matchings
-    arguments = given.address, prepared.address, min(lines) + 1, results.address
+    count = (lines[0] // 2 if is_of_graph(options) else min(lines)) + 1
+    results, function = Results(count), library.perm_matchings
+    arguments = given.address, prepared.address, count, results.address
     run(prepared, True, lambda: check(function(*arguments)))
     found: list[Any] = results.read(matrix.kind, prepared.wants_exact, False).values
     is_plain = matrix.kind.is_exact or prepared.wants_exact or not is_numpy(matrix.row_ptr)

@@ -56,6 +56,10 @@ _NAMES = Options.__annotations__.keys()
 MULTIPLICITIES = ("row_multiplicity", "col_multiplicity")
 
 
+def is_of_graph(options: Mapping[str, Any]) -> bool:
+    return options.get("function") not in (None, "permanent")
+
+
 def _word(name: str, value: object) -> bytes:
     if not isinstance(value, str):
         raise TypeError(f"{name} is {value!r}: a word is expected")

@@ -40,12 +40,15 @@ def polynomial(
 
     row_unmatched, col_unmatched: weights of lines that may stay unmatched, as permanent() has them.
     full=True: a libperm.Batch, with the bounds of their errors.
+    function="hafnian", "loop_hafnian": of haf(C + x L), both symmetric.
 
     >>> import libperm
     >>> libperm.polynomial([[1, 1], [1, 1]], [[1, 0], [0, 1]])  # (1 + x)^2 + 1
     [2, 2, 1]
     >>> libperm.polynomial([[0.5, 1.0], [1.0, 0.0]], [[0.0, 0.0], [0.0, 2.0]])
     [1.0, 1.0, 0.0]
+    >>> libperm.polynomial([[0, 1, 1], [1, 0, 1], [1, 1, 0]], function="loop_hafnian")  # single lines count x
+    [0, 3, 0, 1]
     """
     constant = read(C)
     linear = _identity(constant) if L is None else read(L)
@@ -60,7 +63,8 @@ def polynomial(
     prepared = Prepared(given_options, "exact" if kind.is_exact else None)
     other = encode(beside if len(beside) > 0 else [0], given.value_type)
     lines = [n if of_lines is None else sum(of_lines) for n, of_lines in zip(matrix.shape, given.counts)]
-    count = min(lines) + 1
+    may_stay = row_unmatched is not None or options.get("function") != "hafnian"
+    count = (min(lines) if may_stay else lines[0] // 2) + 1
     results, function = Results(count), library.perm_polynomial
     arguments = given.address, other.address, prepared.address, count, results.address
     run(prepared, True, lambda: check(function(*arguments)))

@@ -28,6 +28,7 @@ def sample(
     col_unmatched: Any = None,
     *,
     seed: int | None = None,
+    function: str | None = None,
     **options: Unpack[RunOptions],
 ) -> Any:
     """Matchings of A, drawn independently, each with a probability proportional to the product of its
@@ -37,12 +38,14 @@ def sample(
     rng: a numpy Generator, or a seed for one, which gives the same samples again, for any number of threads.
     None: others each time, but with a checkpoint, which goes on with those it has. seed: of before, a seed of
     the library's own, as `perm sample` takes it.
+    function="hafnian", "loop_hafnian": of a graph, given by its symmetric matrix: of each line the one that
+    it is matched to, itself where it stays single by its loop.
 
     >>> import libperm
     >>> libperm.sample([[1, 2, 0], [0, 3, 1], [1, 0, 1]], 4, rng=1).tolist()
     [[0, 1, 2], [0, 1, 2], [1, 2, 0], [0, 1, 2]]
     """
-    matrix, prepared = read(as_array(A)), Prepared(options, None)
+    matrix, prepared = read(as_array(A)), Prepared({**options, "function": function}, None)
     given, _buffer, _ = weighted_input(matrix, row_unmatched, col_unmatched, options)
     rng = chosen(rng, seed)
     drawn_from = 0 if rng is None and options.get("checkpoint") is not None else seed_of(rng)

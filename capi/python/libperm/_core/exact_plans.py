@@ -1,0 +1,59 @@
+"""Permanents and hafnians of long integers, which have many numbers as their digits."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping
+from fractions import Fraction
+from itertools import accumulate
+from typing import Any
+
+from libperm._core import abi
+from libperm._core.call import run
+from libperm._core.handle import Handle
+from libperm._core.matrix import Matrix, input_of
+from libperm._core.options import Prepared
+from libperm._core.scalars import Kind
+from libperm._core.values import encode
+
+MOST_BITS = 1 << 16  # of a number that is put together; the entries of longer rows take several
+
+
+def fraction_of(x: Any) -> Fraction:
+    return Fraction(*x.as_integer_ratio()) if hasattr(x, "as_integer_ratio") else Fraction(int(x))
+
+
+def digits_of(value: int, bits: int, count: int) -> list[int]:
+    """Takes a sum apart, of numbers x_k below 2^(bits - 1) in absolute value, each times 2^(k bits)."""
+    half, digits = 1 << bits - 1, []
+    for _ in range(count):
+        low = (value + half) % (2 * half) - half
+        digits.append(low)
+        value = (value - low) >> bits
+    return digits
+
+
+class ExactPlans:
+    """Keeps the last plan, for rows of the same pattern."""
+
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        self._options = Prepared({**options, "precision": "exact"}, None)
+        self._last: tuple[Matrix, list[int], Handle] | None = None
+
+    def permanent(self, rows: list[dict[int, int]], times: list[int], column_count: list[int]) -> int:
+        matrix = Matrix(
+            (len(rows), len(column_count)),
+            array("q", accumulate(map(len, rows), initial=0)),
+            array("q", [j for row in rows for j in sorted(row)]),
+            [row[j] for row in rows for j in sorted(row)],
+            Kind.INTEGER,
+        )
+        if self._last is None or self._last[1] != times or not matrix.has_pattern_of(self._last[0]):
+            counts = {"row_multiplicity": times, "col_multiplicity": column_count}
+            are_counted = any(c != 1 for c in (*times, *column_count))
+            given = input_of(matrix, counts if are_counted else {}, abi.VALUE_TEXT)
+            handle = Handle()
+            run(self._options, given.is_long, lambda: handle.make(given, self._options, is_told=False))
+            self._last = matrix, times, handle
+        values = encode(matrix.entries, abi.VALUE_TEXT)
+        return int(self._last[2].execute(values, self._options).text())
