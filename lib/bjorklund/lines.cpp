@@ -153,10 +153,7 @@ double scaled_parts(const Gaussian &x, std::int64_t exp2, Arithmetic arithmetic,
 }
 
 // To some digits.
-Scaled size_about(const Gaussian &x) {
-    Scaled re, im;
-    is_double(x.re, re);
-    is_double(x.im, im);
+Scaled size_about(const Scaled &re, const Scaled &im) {
     if (re.mantissa == 0 || im.mantissa == 0) {
         const Scaled &part = re.mantissa == 0 ? im : re;
         return {std::fabs(part.mantissa), part.exp2};
@@ -166,6 +163,12 @@ Scaled size_about(const Gaussian &x) {
         return std::ldexp(std::fabs(y.mantissa), ldexp_exponent(y.exp2 - exp2));
     };
     return make_scaled(part(re) + part(im), exp2);
+}
+Scaled size_about(const Gaussian &x) {
+    Scaled re, im;
+    is_double(x.re, re);
+    is_double(x.im, im);
+    return size_about(re, im);
 }
 
 } // namespace
@@ -189,6 +192,24 @@ LineNumbers numbers_of_lines(const BjorklundPlan &plan, const ExactBlock &block,
     return scaled_numbers(plan, block, sizes, arithmetic,
                           [=](const Gaussian &x, std::int64_t exp2, double *to) {
                               return scaled_parts(x, exp2, arithmetic, to);
+                          });
+}
+
+LineNumbers numbers_of_lines(const BjorklundPlan &plan, const DoublesGraph &graph, bool dd) {
+    const bool real = std::all_of(graph.values.begin(), graph.values.end(),
+                                  [](const std::complex<double> &x) { return x.imag() == 0; });
+    const Arithmetic arithmetic =
+        real ? (dd ? Arithmetic::dd : Arithmetic::real) : (dd ? Arithmetic::complex_dd : Arithmetic::complex);
+    std::vector<Scaled> sizes;
+    sizes.reserve(graph.values.size());
+    for (const std::complex<double> &x : graph.values)
+        sizes.push_back(size_about(make_scaled(x.real()), make_scaled(x.imag())));
+    return scaled_numbers(plan, graph, sizes, arithmetic,
+                          [=](const std::complex<double> &x, std::int64_t exp2, double *to) {
+                              const int by = ldexp_exponent(exp2);
+                              to[0] = std::ldexp(x.real(), by);
+                              if (!real) to[dd ? 2 : 1] = std::ldexp(x.imag(), by);
+                              return 0.0;
                           });
 }
 

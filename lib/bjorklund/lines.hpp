@@ -2,6 +2,7 @@
 #pragma once
 
 #include "jit/lanes/hafnian_sum.hpp"
+#include "lib/bjorklund/doubles.hpp"
 #include "lib/bjorklund/plan.hpp"
 #include "lib/number/residues.hpp"
 #include "preprocess/block.hpp"
@@ -31,6 +32,7 @@ struct LineNumbers {
 LineNumbers numbers_of_lines(const BjorklundPlan &plan, const Block &block);
 // In real numbers where all entries are.
 LineNumbers numbers_of_lines(const BjorklundPlan &plan, const ExactBlock &block, Arithmetic arithmetic);
+LineNumbers numbers_of_lines(const BjorklundPlan &plan, const DoublesGraph &graph, bool dd);
 LineNumbers numbers_of_lines(const BjorklundPlan &plan, const Residues &residues, std::size_t matrix);
 
 } // namespace libperm

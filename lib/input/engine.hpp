@@ -40,6 +40,7 @@ enum class Goal {
     block,          // the permanent of a block that the reductions leave
     hafnian,        // that of a block whose pattern is one-sided
     dense,          // that of a small dense matrix, from the caller's arrays
+    dense_graph,    // the hafnian of such a one, which is symmetric
     multiplicities, // that of lines given with multiplicities, exactly
     cells,          // that of a matrix of equal cells
     terms,          // those of any number of cells
@@ -127,7 +128,10 @@ inline constexpr std::array engine_facts{
                 .on_gpu = true,
                 .transfers_states = true,
                 .forms = frontier_forms},
-    EngineFacts{.id = Engine::bjorklund, .name = "bjorklund", .goals = {Goal::hafnian}, .on_cpu = true},
+    EngineFacts{.id = Engine::bjorklund,
+                .name = "bjorklund",
+                .goals = {Goal::hafnian, Goal::dense_graph},
+                .on_cpu = true},
     EngineFacts{.id = Engine::tree,
                 .name = "tree",
                 .goals = {Goal::block},

@@ -198,6 +198,37 @@ class Magnitudes {
     double log_factorial_ = 0, last_power_ = 0;
 };
 
+// At least haf(|A|), of each line once, the root of
+//   prod_i (sum over j != i of |a_ij| + |l_i|^2):
+// two matchings make even cycles, and paths from loop to loop. Both ways round a cycle, and both ways along a
+// path, are products of this, in which each line chooses the next, the last one of a path its own loop twice:
+// their sum is no less than what the two matchings come to.
+template <class Index> Scaled root_of_lines(const perm_csr &a, bool has_loops) {
+    constexpr Scaled no_bound{0.5, std::int64_t{1} << 40};
+    const auto *row_ptr = static_cast<const Index *>(a.row_ptr);
+    const auto *col = static_cast<const Index *>(a.col_idx);
+    const bool is_complex = a.value_type == PERM_VALUE_C128;
+    const auto size = [&](const void *values, std::int64_t k) {
+        const auto *const x = static_cast<const double *>(values);
+        return is_complex ? std::fabs(x[2 * k]) + std::fabs(x[2 * k + 1]) : std::fabs(x[k]);
+    };
+    Scaled all{0.5, 1};
+    for (std::int64_t i = 0; i < a.n_rows; ++i) {
+        double sum = 0, loop = a.row_unmatched ? size(a.row_unmatched, i) : 0;
+        for (std::int64_t k = row_ptr[i]; k < row_ptr[i + 1]; ++k)
+            if (col[k] != i)
+                sum += size(a.values, k);
+            else if (has_loops && !a.row_unmatched)
+                loop = size(a.values, k);
+        if ((sum != 0 && !is_moderate(sum)) || (loop != 0 && !is_moderate(loop))) return no_bound;
+        const Scaled line = make_scaled(sum + loop * loop);
+        all = make_scaled(all.mantissa * line.mantissa, all.exp2 + line.exp2);
+    }
+    const bool is_odd = all.exp2 % 2 != 0;
+    return make_scaled(std::sqrt(is_odd ? 2 * all.mantissa : all.mantissa),
+                       (all.exp2 - (is_odd ? 1 : 0)) / 2);
+}
+
 // Whatever its entries are that are not 0.
 bool is_zero_by_pattern(const perm_csr &a) {
     InputPattern input = read_pattern(&a);
@@ -267,6 +298,14 @@ double graph_entry_rounding(const perm_csr &given, MatrixFunction function, cons
     if (!signs.rounded) return 0;
     const double factors = counted(a.row_multiplicity, a.n_rows) * half_unit;
     if (!signs.negative && !signs.imaginary) return mantissa_of(result) == 0 ? 0 : factors;
+    double least = std::numeric_limits<double>::infinity();
+    if (!a.row_multiplicity) {
+        const bool has_loops = function == MatrixFunction::loop_hafnian;
+        least = share_of(result, factors,
+                         a.index_type == PERM_INDEX_I64 ? root_of_lines<std::int64_t>(a, has_loops)
+                                                        : root_of_lines<std::int32_t>(a, has_loops));
+        if (least < negligible) return least;
+    }
     InputPattern input = read_pattern(&a, function);
     Values values = read_values(input, GivenValues(input, a).data());
     simplify(input, values);
@@ -276,7 +315,7 @@ double graph_entry_rounding(const perm_csr &given, MatrixFunction function, cons
     for (const Gaussian &x : values.wide)
         magnitudes.values.push_back(tracked(std::hypot(x.re.get_d(), x.im.get_d()) * (1 + 0x1p-50)));
     const PermanentBound bound = permanent_bound(magnitudes);
-    return share_of(result, factors, {bound.mantissa, bound.exp2});
+    return std::min(least, share_of(result, factors, {bound.mantissa, bound.exp2}));
 }
 
 } // namespace libperm
