@@ -45,6 +45,8 @@ class Kept:
 
 _kept = functools.lru_cache(maxsize=64, typed=True)(lambda **options: Kept(options))
 _DEFAULT = Kept({})
+_OF_GRAPHS = tuple(Kept({"function": name}) for name in ("hafnian", "loop_hafnian"))
+_MOST_COPIES = 12  # of a graph's lines: more may take long
 
 
 def are_plain(options: Mapping[str, Any]) -> bool:
@@ -68,19 +70,35 @@ sub_permanents: Callable[[Any], Any] = (lambda a: None) if compiled is None else
 gradient: Callable[[Any], Any] = (lambda a: None) if compiled is None else compiled.gradient
 
 
-def _split(options: Mapping[str, Any]) -> tuple[Mapping[str, Any], tuple[Any, ...]]:
+def _split(options: Mapping[str, Any]) -> tuple[Kept | None, tuple[Any, ...]]:
     """Separates the multiplicities, as the compiled calls take them: both, or none."""
     if _MULTIPLICITIES.isdisjoint(options):
-        return options, ()
+        return _kept_of(options) if options else _DEFAULT, ()
     others = {name: value for name, value in options.items() if name not in _MULTIPLICITIES}
-    return others, tuple(options.get(name) for name in MULTIPLICITIES)
+    counts = tuple(options.get(name) for name in MULTIPLICITIES)
+    if others.get("function") is not None and not _are_few(counts):
+        return None, ()
+    return _kept_of(others) if others else _DEFAULT, counts
+
+
+def _are_few(counts: tuple[Any, ...]) -> bool:
+    try:
+        return all(c is None or (isinstance(c, (list, tuple)) and sum(c) <= _MOST_COPIES) for c in counts)
+    except TypeError:
+        return False
+
+
+def hafnian(a: Any, has_loops: bool) -> Number | None:
+    number: Number | None = (
+        None if compiled is None else compiled.permanent(a, *_OF_GRAPHS[has_loops].addresses)
+    )
+    return number
 
 
 def permanent(a: Any, options: Mapping[str, Any]) -> Number | None:
     if compiled is None:
         return None
-    others, counts = _split(options)
-    kept = _kept_of(others) if others else _DEFAULT
+    kept, counts = _split(options)
     number: Number | None = None if kept is None else compiled.permanent(a, *kept.addresses, *counts)
     return number
 
@@ -89,8 +107,7 @@ def compute(a: Any, options: Mapping[str, Any], result: int) -> tuple[Kind, bool
     """Fills the perm_result at this address; returns the kind of numbers and whether they are exact."""
     if compiled is None:
         return None
-    others, counts = _split(options)
-    kept = _kept_of(others)
+    kept, counts = _split(options)
     value_type = None if kept is None else compiled.compute(a, result, *kept.addresses, *counts)
     if kept is None or value_type is None:
         return None
