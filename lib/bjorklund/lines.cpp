@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace libperm {
 namespace {
@@ -89,6 +90,13 @@ void rescale(LineNumbers &numbers, const std::vector<std::int64_t> &to) {
     });
 }
 
+// Products of ten such are far from the ends of doubles' range.
+bool are_moderate(const std::vector<Scaled> &sizes) {
+    constexpr std::int64_t most = 60;
+    return std::all_of(sizes.begin(), sizes.end(),
+                       [](const Scaled &x) { return x.mantissa == 0 || (-most < x.exp2 && x.exp2 < most); });
+}
+
 // Scaled by powers of two of the lines, `sizes` being the entries' ones: so that the spectral norm is the
 // best one, or smaller than that where lines would weigh too much. scaled(entry, exp2, parts) says how wrong
 // the parts of the entry times 2^exp2 can be.
@@ -99,9 +107,14 @@ LineNumbers scaled_numbers(const BjorklundPlan &plan, const BlockOf<Value> &bloc
     constexpr double most_sum = 4 * best_spectral_norm;
     LineNumbers numbers = no_numbers(plan, arithmetic);
     const std::int32_t loops = 2 * plan.pairs;
-    LineScales scales(block.pattern, sizes, loops);
-    const std::vector<std::int64_t> scale = scales.with_sums(best_spectral_norm); // of nonnegative numbers
-    numbers.scale = scale;
+    std::optional<LineScales> scales;
+    if (plan.by_definition() && are_moderate(sizes)) {
+        numbers.scale.assign(at(loops), 0);
+    } else {
+        scales.emplace(block.pattern, sizes, loops);
+        numbers.scale = scales->with_sums(best_spectral_norm); // of nonnegative numbers
+    }
+    const std::vector<std::int64_t> scale = numbers.scale;
     for (const std::int64_t s : scale) numbers.exp2 -= s;
     const auto put = [&](const Value &x, std::int32_t i, std::int32_t j) {
         const std::size_t to = numbers.place(i, j);
@@ -115,7 +128,7 @@ LineNumbers scaled_numbers(const BjorklundPlan &plan, const BlockOf<Value> &bloc
     if (plan.by_definition()) return numbers;
     const double norm = spectral_norm(numbers);
     if (!(norm < best_spectral_norm)) return numbers;
-    rescale(numbers, scales.with_sums(std::min(most_sum, best_spectral_norm * best_spectral_norm / norm)));
+    rescale(numbers, scales->with_sums(std::min(most_sum, best_spectral_norm * best_spectral_norm / norm)));
     return numbers;
 }
 

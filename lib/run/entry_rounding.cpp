@@ -198,8 +198,8 @@ class Magnitudes {
     double log_factorial_ = 0, last_power_ = 0;
 };
 
-// At least haf(|A|), of each line once, the root of
-//   prod_i (sum over j != i of |a_ij| + |l_i|^2):
+// At least haf(|A|), the root of
+//   prod_i (sum over j != i of |a_ij| + |l_i|^2), copies of a line counted as lines:
 // two matchings make even cycles, and paths from loop to loop. Both ways round a cycle, and both ways along a
 // path, are products of this, in which each line chooses the next, the last one of a path its own loop twice:
 // their sum is no less than what the two matchings come to.
@@ -212,17 +212,20 @@ template <class Index> Scaled root_of_lines(const perm_csr &a, bool has_loops) {
         const auto *const x = static_cast<const double *>(values);
         return is_complex ? std::fabs(x[2 * k]) + std::fabs(x[2 * k + 1]) : std::fabs(x[k]);
     };
+    const auto copies = [&](std::int64_t i) { return a.row_multiplicity ? a.row_multiplicity[i] : 1; };
     Scaled all{0.5, 1};
     for (std::int64_t i = 0; i < a.n_rows; ++i) {
         double sum = 0, loop = a.row_unmatched ? size(a.row_unmatched, i) : 0;
-        for (std::int64_t k = row_ptr[i]; k < row_ptr[i + 1]; ++k)
-            if (col[k] != i)
-                sum += size(a.values, k);
-            else if (has_loops && !a.row_unmatched)
-                loop = size(a.values, k);
+        for (std::int64_t k = row_ptr[i]; k < row_ptr[i + 1]; ++k) {
+            const double x = size(a.values, k);
+            sum += x * static_cast<double>(copies(col[k]) - (col[k] == i ? 1 : 0));
+            if (col[k] == i && has_loops && !a.row_unmatched) loop = x;
+        }
+        if (copies(i) == 0) continue;
         if ((sum != 0 && !is_moderate(sum)) || (loop != 0 && !is_moderate(loop))) return no_bound;
         const Scaled line = make_scaled(sum + loop * loop);
-        all = make_scaled(all.mantissa * line.mantissa, all.exp2 + line.exp2);
+        for (std::int64_t copy = 0; copy < copies(i); ++copy)
+            all = make_scaled(all.mantissa * line.mantissa, all.exp2 + line.exp2);
     }
     const bool is_odd = all.exp2 % 2 != 0;
     return make_scaled(std::sqrt(is_odd ? 2 * all.mantissa : all.mantissa),
@@ -299,7 +302,7 @@ double graph_entry_rounding(const perm_csr &given, MatrixFunction function, cons
     const double factors = counted(a.row_multiplicity, a.n_rows) * half_unit;
     if (!signs.negative && !signs.imaginary) return mantissa_of(result) == 0 ? 0 : factors;
     double least = std::numeric_limits<double>::infinity();
-    if (!a.row_multiplicity) {
+    if (counted(a.row_multiplicity, a.n_rows) <= most_soules) {
         const bool has_loops = function == MatrixFunction::loop_hafnian;
         least = share_of(result, factors,
                          a.index_type == PERM_INDEX_I64 ? root_of_lines<std::int64_t>(a, has_loops)
