@@ -209,8 +209,7 @@ LineNumbers numbers_of_lines(const BjorklundPlan &plan, const ExactBlock &block,
 }
 
 LineNumbers numbers_of_lines(const BjorklundPlan &plan, const DoublesGraph &graph, bool dd) {
-    const bool real = std::all_of(graph.values.begin(), graph.values.end(),
-                                  [](const std::complex<double> &x) { return x.imag() == 0; });
+    const bool real = is_real(graph);
     const Arithmetic arithmetic =
         real ? (dd ? Arithmetic::dd : Arithmetic::real) : (dd ? Arithmetic::complex_dd : Arithmetic::complex);
     std::vector<Scaled> sizes;

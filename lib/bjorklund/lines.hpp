@@ -2,9 +2,9 @@
 #pragma once
 
 #include "jit/lanes/hafnian_sum.hpp"
-#include "lib/bjorklund/doubles.hpp"
 #include "lib/bjorklund/plan.hpp"
 #include "lib/number/residues.hpp"
+#include "lib/run/doubles_graph.hpp"
 #include "preprocess/block.hpp"
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 // Hafnians of whole numbers, which are whole.
 #pragma once
 
-#include "lib/bjorklund/doubles.hpp"
 #include "lib/number/ball.hpp"
+#include "lib/run/doubles_graph.hpp"
 #include "preprocess/block.hpp"
 
 namespace libperm {

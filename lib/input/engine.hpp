@@ -41,6 +41,7 @@ enum class Goal {
     hafnian,        // that of a block whose pattern is one-sided
     dense,          // that of a small dense matrix, from the caller's arrays
     dense_graph,    // the hafnian of such a one, which is symmetric
+    counted_graph,  // that of one whose lines repeat
     multiplicities, // that of lines given with multiplicities, exactly
     cells,          // that of a matrix of equal cells
     terms,          // those of any number of cells
@@ -120,7 +121,10 @@ inline constexpr std::array engine_facts{
     EngineFacts{.id = Engine::low_rank, .name = "low_rank", .goals = {Goal::block}, .on_cpu = true},
     EngineFacts{.id = Engine::ferrers, .name = "ferrers", .goals = {Goal::block}, .on_cpu = true},
     EngineFacts{.id = Engine::separable, .name = "separable", .goals = {Goal::block}, .on_cpu = true},
-    EngineFacts{.id = Engine::hermite, .name = "hermite", .goals = {Goal::hafnian}, .on_cpu = true},
+    EngineFacts{.id = Engine::hermite,
+                .name = "hermite",
+                .goals = {Goal::hafnian, Goal::counted_graph},
+                .on_cpu = true},
     EngineFacts{.id = Engine::frontier,
                 .name = "frontier",
                 .goals = {Goal::block, Goal::hafnian, Goal::terms},

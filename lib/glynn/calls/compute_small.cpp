@@ -12,6 +12,7 @@
 #include "lib/glynn/small_matrix.hpp"
 
 #include <optional>
+#include <vector>
 
 namespace libperm {
 namespace {
@@ -55,15 +56,36 @@ bool compute_matrix(const perm_csr &given, const SmallRequest &request, perm_res
     return true;
 }
 
+// The general road's numbers of lines and entries: copies are written out there.
+SmallAccount account_of(const DenseSum &sum, const SmallGraph &small) {
+    const DoublesGraph &graph = small.graph;
+    if (small.kinds.empty()) return account_of(sum, graph.n(), graph.pattern.nnz(), 1);
+    std::vector<std::int64_t> copies(static_cast<std::size_t>(graph.n()), 0);
+    std::int64_t lines = 0, entries = 0;
+    for (const EqualLines &kind : small.kinds) {
+        copies[static_cast<std::size_t>(kind.line)] = kind.count;
+        lines += kind.count;
+    }
+    for (std::int32_t i = 0; i < graph.n(); ++i)
+        for (const std::int32_t j : graph.pattern.row(i)) {
+            const std::int64_t of_i = copies[static_cast<std::size_t>(i)],
+                               of_j = copies[static_cast<std::size_t>(j)];
+            const bool is_copy = j == i + 1 && of_j == 0; // of i, once: a pair of copies
+            entries += i == j ? of_i : is_copy ? of_i * (of_i - 1) / 2 : of_i * of_j;
+        }
+    return account_of(sum, static_cast<int>(lines), entries, 1);
+}
+
 bool compute_graph(const perm_csr &given, const SmallRequest &request, perm_result &result) {
     SmallGraph small;
     DenseSum sum;
-    if (!read_graph(given, request.function, small) || !is_small_and_dense(small.graph.pattern) ||
+    if (!read_graph(given, request.function, small) ||
+        (small.kinds.empty() && !is_small_and_dense(small.graph.pattern)) ||
         !sum_graph(small, request.precision, request.tolerance, sum) ||
         !(sum.value.rel_error_bound <= request.tolerance))
         return false;
     result.text = text_of(sum);
-    fill(result, sum.value, true, account_of(sum, small.graph.n(), small.graph.pattern.nnz(), 1));
+    fill(result, sum.value, true, account_of(sum, small));
     return true;
 }
 

@@ -99,9 +99,8 @@ std::optional<StraightRoad> straight_road(const Plan &plan) {
     const bool is_integer = input.value_type == PERM_VALUE_I64 || input.value_type == PERM_VALUE_PATTERN;
     if (!is_usual(o, is_integer)) return {};
     if (input.pattern.one_sided) {
-        const bool is_short = plan.n() <= (input.multiplied ? most_copied_lines : most_small_order);
-        if (!is_short || input.value_type == PERM_VALUE_TEXT || !is_small_and_dense(input.pattern) ||
-            (is_integer && o.precision == Precision::double_))
+        if (plan.n() > most_small_order || input.multiplied || input.value_type == PERM_VALUE_TEXT ||
+            !is_small_and_dense(input.pattern) || (is_integer && o.precision == Precision::double_))
             return {};
         return StraightRoad{engine_for(Goal::dense_graph), BjorklundPlan(input.pattern).terms(), "terms"};
     }

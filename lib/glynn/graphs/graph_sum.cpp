@@ -1,6 +1,7 @@
 #include "lib/glynn/graphs/graph_sum.hpp"
 
-#include "lib/bjorklund/plan.hpp"
+#include "lib/bjorklund/doubles.hpp"
+#include "lib/hermite/hermite.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +10,7 @@ namespace libperm {
 namespace {
 
 constexpr std::int32_t nearest_lines = 6, any_density_lines = 8;
+constexpr double most_counts = 1 << 13, most_count_operations = 1 << 21; // half a megabyte, a millisecond
 
 // One entry alone is the hafnian.
 bool is_one_entry(const DoublesGraph &graph) {
@@ -35,11 +37,24 @@ bool put_integer(DenseSum &sum) {
     return true;
 }
 
+bool sum_over_counts(const SmallGraph &small, RunControl &control, DenseSum &out) {
+    const HermitePlan plan = plan_hermite(small.graph.pattern, small.kinds);
+    if (hermite_states(plan.kinds) > most_counts) return false;
+    out.operations = hermite_operations(plan);
+    if (out.operations > most_count_operations) return false;
+    out.engine = engine_for(Goal::counted_graph);
+    out.value = answer_of(hafnian_of_doubles(plan, small.graph, control));
+    return true;
+}
+
 } // namespace
 
 bool sum_graph(const SmallGraph &small, Precision precision, double tolerance, DenseSum &out) {
     if (small.is_integer ? precision == Precision::double_ : precision == Precision::exact) return false;
     const DoublesGraph &graph = small.graph;
+    RunControl control;
+    if (!small.kinds.empty())
+        return sum_over_counts(small, control, out) && (!small.is_integer || put_integer(out));
     const BjorklundPlan plan(graph.pattern);
     out.engine = engine_for(Goal::dense_graph);
     out.operations = plan.operations();
@@ -48,7 +63,6 @@ bool sum_graph(const SmallGraph &small, Precision precision, double tolerance, D
         out.value = answer_of({make_scaled(x.real()), make_scaled(x.imag()), {}});
         return !small.is_integer || put_integer(out);
     }
-    RunControl control;
     bool dd = graph.n() <= nearest_lines;
     for (;;) {
         const std::optional<DoublesHafnian> haf = hafnian_of_doubles(plan, graph, dd, control);

@@ -1,4 +1,5 @@
-// A small graph's hafnian by engine `bjorklund`'s sums, straight from its numbers.
+// A small graph's hafnian straight from its numbers: by engine `bjorklund`'s sums or, where lines repeat, by
+// engine `hermite`'s recurrence.
 #pragma once
 
 #include "lib/glynn/dense_sum.hpp"
@@ -6,8 +7,8 @@
 
 namespace libperm {
 
-// In doubles; up to six lines, where nothing else is asked for and the tolerance is not met, in twice their
-// precision, rounded. False: this is not for it.
+// In doubles; without repeats, of up to six lines or where the tolerance is not met, in twice their
+// precision, rounded, if no precision is asked for. False: this is not for it.
 bool sum_graph(const SmallGraph &small, Precision precision, double tolerance, DenseSum &out);
 
 // Whether the sum comes first: of few lines, or of most of their pairs.

@@ -12,7 +12,8 @@ namespace {
 
 using Entry = std::complex<double>;
 
-constexpr double most_whole = 0x1p53; // up to which doubles are the integers themselves
+constexpr std::int64_t most_copies = 100; // of a line
+constexpr double most_whole = 0x1p53;     // up to which doubles are the integers themselves
 
 bool is_double(const Entry &x) { return std::isfinite(x.real()) && std::isfinite(x.imag()); }
 
@@ -22,10 +23,11 @@ bool are_near(const Entry &x, const Entry &y) {
     return x == y || std::abs(x - y) <= rounding * std::max(std::abs(x), std::abs(y));
 }
 
-// The lines as often as they count, and their loops.
+// Those of the graph, and their loops.
 struct Lines {
     int count = 0;
-    std::array<int, most_small_order> given{}; // which of the caller's each is
+    std::array<int, 2 * most_small_order> given{}; // which of the caller's each is
+    std::vector<EqualLines> kinds;                 // where some repeat
     bool has_loops = false;
     std::optional<std::array<Entry, most_small_order>> weights; // of the caller's; none: the diagonal
 };
@@ -87,17 +89,21 @@ bool read(const SmallMatrix &a, const Lines &lines, SmallGraph &out) {
     if (!reading.is_symmetric()) return false;
     reading.write(out.graph);
     out.is_integer = a.is_integer;
+    out.kinds = lines.kinds;
     return true;
 }
 
 bool read_lines(const perm_csr &a, MatrixFunction function, Lines &lines) {
+    bool some_repeat = false;
     for (std::int64_t i = 0; i < a.n_rows; ++i) {
         const std::int64_t copies = a.row_multiplicity ? a.row_multiplicity[i] : 1;
-        const int most = a.row_multiplicity ? most_copied_lines : most_small_order;
-        if (copies < 0 || copies > most - lines.count) return false;
-        for (std::int64_t k = 0; k < copies; ++k)
+        if (copies < 0 || copies > most_copies) return false;
+        some_repeat = some_repeat || copies > 1;
+        if (copies > 0) lines.kinds.push_back({lines.count, static_cast<std::int32_t>(copies)});
+        for (std::int64_t k = 0; k < std::min<std::int64_t>(copies, 2); ++k)
             lines.given[static_cast<std::size_t>(lines.count++)] = static_cast<int>(i);
     }
+    if (!some_repeat) lines.kinds.clear();
     lines.has_loops = function == MatrixFunction::loop_hafnian || a.row_unmatched;
     if (!a.row_unmatched) return true;
     if (a.value_type != PERM_VALUE_F64 && a.value_type != PERM_VALUE_C128) return false;
@@ -129,7 +135,9 @@ bool read_graph(const perm_csr &a, MatrixFunction function, SmallGraph &out) {
 bool read_full_graph(const void *values, perm_value_type type, int n, MatrixFunction function,
                      SmallGraph &out) {
     SmallMatrix matrix;
-    Lines lines{n, {}, function == MatrixFunction::loop_hafnian, {}};
+    Lines lines;
+    lines.count = n;
+    lines.has_loops = function == MatrixFunction::loop_hafnian;
     for (int i = 0; i < n; ++i) lines.given[static_cast<std::size_t>(i)] = i;
     return read_full(values, type, n, matrix) && read(matrix, lines, out);
 }

@@ -1,19 +1,22 @@
 // A small symmetric matrix as a graph of doubles, as the caller gave it.
 #pragma once
 
-#include "lib/bjorklund/doubles.hpp"
 #include "lib/input/matrix_function.hpp"
+#include "lib/run/doubles_graph.hpp"
+#include "preprocess/repeated_lines.hpp"
 
 #include <perm.h>
+
+#include <vector>
 
 namespace libperm {
 
 struct SmallGraph {
-    DoublesGraph graph;      // no entry is 0
+    DoublesGraph graph;
     bool is_integer = false; // given as int64, or as a pattern
+    // Where lines repeat: how often each. The graph has two lines of such a one, one behind the other.
+    std::vector<EqualLines> kinds = {};
 };
-
-constexpr int most_copied_lines = 12; // of lines that repeat: more are sooner counted than copied
 
 // False for what is no such matrix: not symmetric (lib/input/graph.hpp), too large, of numbers that are no
 // doubles, or at fault. The general road tells which.

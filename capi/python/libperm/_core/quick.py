@@ -5,6 +5,7 @@ extension is not built, or PERM_PYTHON_PURE is set, everything goes that way."""
 from __future__ import annotations
 
 import functools
+import math
 import os
 import sys
 from collections.abc import Mapping
@@ -46,7 +47,7 @@ class Kept:
 _kept = functools.lru_cache(maxsize=64, typed=True)(lambda **options: Kept(options))
 _DEFAULT = Kept({})
 _OF_GRAPHS = tuple(Kept({"function": name}) for name in ("hafnian", "loop_hafnian"))
-_MOST_COPIES = 12  # of a graph's lines: more may take long
+_MOST_COUNTS, _MOST_COPIES = 1 << 13, 100  # of a graph's kinds of lines, of its lines: more may take long
 
 
 def are_plain(options: Mapping[str, Any]) -> bool:
@@ -82,10 +83,18 @@ def _split(options: Mapping[str, Any]) -> tuple[Kept | None, tuple[Any, ...]]:
 
 
 def _are_few(counts: tuple[Any, ...]) -> bool:
+    """Of a graph's lines; of others than the most frequent one all numbers of copies are gone through."""
     try:
-        return all(c is None or (isinstance(c, (list, tuple)) and sum(c) <= _MOST_COPIES) for c in counts)
+        for given in counts:
+            if given is not None and (
+                not isinstance(given, (list, tuple))
+                or sum(given) > _MOST_COPIES
+                or math.prod(c + 1 for c in given) > _MOST_COUNTS * (1 + max(given, default=0))
+            ):
+                return False
     except TypeError:
         return False
+    return True
 
 
 def hafnian(a: Any, has_loops: bool) -> Number | None:
