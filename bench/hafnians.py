@@ -5,9 +5,9 @@ installed: a table, ready to be pasted.
 
 with the package as it stands here (PYTHONPATH=capi/python, PERM_LIBRARY), all in one process. Of each call
 the median of five turns, taken in turns, each of as many calls as fill some milliseconds; of what takes a
-second one turn. A call of theirs that is expected to take more than SECONDS, 10 if not given, by the row before, is
-left out. An answer of theirs further than 1e-6 from ours, relatively, is marked; ours has a bound. Piquasso
-has multiplicities, and no bands."""
+second one turn. A call of theirs that is expected to take more than SECONDS, 10 if not given, by the row
+before, is left out. An answer of theirs further than 1e-6 from ours, relatively, is marked; ours has a bound.
+Piquasso has multiplicities, and no bands."""
 
 from __future__ import annotations
 
