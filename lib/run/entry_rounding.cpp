@@ -92,10 +92,12 @@ template <class Index> Scaled product_of_rows(const perm_csr &a) {
 // Absolute entries, by the side of which each line is matched.
 class Magnitudes {
   public:
-    Magnitudes(const perm_csr &a, bool transposed)
+    // is_graph: rows and columns are the same lines, none of which is matched to itself.
+    Magnitudes(const perm_csr &a, bool transposed, bool is_graph = false)
         : transposed_(transposed),
+          is_graph_(is_graph),
           times_(transposed ? a.col_multiplicity : a.row_multiplicity),
-          other_times_(transposed ? a.row_multiplicity : a.col_multiplicity),
+          other_times_(transposed || is_graph ? a.row_multiplicity : a.col_multiplicity),
           lines_(at(transposed ? a.n_cols : a.n_rows)) {
         a.index_type == PERM_INDEX_I64 ? read<std::int64_t>(a) : read<std::int32_t>(a);
     }
@@ -145,8 +147,9 @@ class Magnitudes {
         for (std::int64_t i = 0; i < a.n_rows; ++i)
             for (std::int64_t k = row_ptr[i]; k < row_ptr[i + 1]; ++k) {
                 const std::int64_t line = transposed_ ? col[k] : i, other = transposed_ ? i : col[k];
+                const std::int64_t times = other_times_ ? other_times_[other] : 1;
                 lines_[at(line)].entries.push_back(
-                    {size(a.values, k), other_times_ ? other_times_[other] : 1});
+                    {size(a.values, k), times - (is_graph_ && line == other ? 1 : 0)});
             }
         const void *const own = transposed_ ? a.col_unmatched : a.row_unmatched;
         const void *const others = transposed_ ? a.row_unmatched : a.col_unmatched;
@@ -190,13 +193,18 @@ class Magnitudes {
         return shares_[k];
     }
 
-    const bool transposed_;
+    const bool transposed_, is_graph_;
     const std::int64_t *const times_, *const other_times_;
     std::vector<Line> lines_;
     Scaled others_ = make_scaled(1);
     std::vector<double> shares_;
     double log_factorial_ = 0, last_power_ = 0;
 };
+
+Scaled root_of(const Scaled &x) {
+    const bool is_odd = x.exp2 % 2 != 0;
+    return make_scaled(std::sqrt(is_odd ? 2 * x.mantissa : x.mantissa), (x.exp2 - (is_odd ? 1 : 0)) / 2);
+}
 
 // At least haf(|A|), the root of
 //   prod_i (sum over j != i of |a_ij| + |l_i|^2), copies of a line counted as lines:
@@ -227,9 +235,7 @@ template <class Index> Scaled root_of_lines(const perm_csr &a, bool has_loops) {
         for (std::int64_t copy = 0; copy < copies(i); ++copy)
             all = make_scaled(all.mantissa * line.mantissa, all.exp2 + line.exp2);
     }
-    const bool is_odd = all.exp2 % 2 != 0;
-    return make_scaled(std::sqrt(is_odd ? 2 * all.mantissa : all.mantissa),
-                       (all.exp2 - (is_odd ? 1 : 0)) / 2);
+    return root_of(all);
 }
 
 // Whatever its entries are that are not 0.
@@ -307,6 +313,11 @@ double graph_entry_rounding(const perm_csr &given, MatrixFunction function, cons
         least = share_of(result, factors,
                          a.index_type == PERM_INDEX_I64 ? root_of_lines<std::int64_t>(a, has_loops)
                                                         : root_of_lines<std::int32_t>(a, has_loops));
+        if (least < negligible) return least;
+        // Two matchings without loops are a permutation's cycles, at most as often as they have directions.
+        if (!has_loops && !a.row_unmatched)
+            least =
+                std::min(least, share_of(result, factors, root_of(Magnitudes(a, false, true).of_soules())));
         if (least < negligible) return least;
     }
     InputPattern input = read_pattern(&a, function);
