@@ -24,7 +24,9 @@ TapeAnswer answer_of(const DoublesHafnian &haf) {
     answer.im = haf.im;
     answer.exact = haf.error.mantissa == 0;
     if (answer.exact) return answer;
-    const std::int64_t exp2 = std::max(haf.re.exp2, haf.im.exp2);
+    const std::int64_t exp2 = haf.im.mantissa == 0   ? haf.re.exp2
+                              : haf.re.mantissa == 0 ? haf.im.exp2
+                                                     : std::max(haf.re.exp2, haf.im.exp2);
     const auto part = [&](const Scaled &x) { return to_double({x.mantissa, x.exp2 - exp2}); };
     answer.set_error(make_scaled(std::hypot(part(haf.re), part(haf.im)), exp2), haf.error);
     return answer;
