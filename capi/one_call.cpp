@@ -7,7 +7,7 @@
 #include "lib/base/threads.hpp"
 #include "lib/execute/checkpoint.hpp"
 #include "lib/execute/plan_task.hpp"
-#include "lib/glynn/calls/compute_glynn.hpp"
+#include "lib/glynn/calls/compute_small.hpp"
 #include "lib/glynn/multiplicities/exact_multiplicities.hpp"
 #include "lib/input/call_watch.hpp"
 #include "lib/run/entry_rounding.hpp"
@@ -52,10 +52,9 @@ void tell_end(const perm_opts *opts) {
     watch.tell(1, 0);
 }
 
-double rounding_of(const perm_csr &a, const libperm::Options &options, const perm_result &r) {
-    return options.function == libperm::MatrixFunction::permanent
-               ? libperm::entry_rounding(a, r)
-               : libperm::graph_entry_rounding(a, options.function, r);
+double rounding_of(const perm_csr &a, libperm::MatrixFunction function, const perm_result &r) {
+    return function == libperm::MatrixFunction::permanent ? libperm::entry_rounding(a, r)
+                                                          : libperm::graph_entry_rounding(a, function, r);
 }
 
 // Thousands of each kind: exactly, and never written out.
@@ -106,19 +105,21 @@ std::unique_ptr<perm_plan> compute_by_plan(const perm_csr *a, const libperm::Opt
 
 } // namespace
 
-bool compute_by_sum(const perm_csr *a, const perm_opts *opts, perm_result *result) {
+bool compute_by_sum(const perm_csr *a, const perm_opts *opts, perm_result *result,
+                    libperm::MatrixFunction by_default) {
     require_result(result);
     clear(*result);
     if (result->struct_size != sizeof(perm_result)) return false;
     Stopwatch watch;
-    if (!libperm::compute_glynn(a, opts, *result)) return false;
+    const auto function = libperm::compute_small(a, opts, *result, by_default);
+    if (!function) return false;
     try {
         tell_end(opts);
     } catch (...) {
         clear(*result);
         throw;
     }
-    result->entry_rounding = libperm::entry_rounding(*a, *result);
+    result->entry_rounding = rounding_of(*a, *function, *result);
     result->seconds_run = result->seconds_total = watch.lap();
     return true;
 }
@@ -133,7 +134,7 @@ void compute_otherwise(const perm_csr *a, const libperm::Options &options, libpe
                        perm_result &r) {
     const auto work = [&] {
         if (!compute_line_classes(a, options, control, r)) compute_by_plan(a, options, control, r);
-        r.entry_rounding = rounding_of(*a, options, r);
+        r.entry_rounding = rounding_of(*a, options.function, r);
     };
     telling_interval(options, work, a);
 }
@@ -144,7 +145,7 @@ std::unique_ptr<perm_plan> compute_by_plan(const perm_csr *a, const perm_opts *o
     std::unique_ptr<perm_plan> plan;
     telling_interval(
         options, [&] { plan = compute_by_plan(a, options, control, r); }, a);
-    r.entry_rounding = rounding_of(*a, options, r);
+    r.entry_rounding = rounding_of(*a, options.function, r);
     return plan;
 }
 

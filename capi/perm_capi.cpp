@@ -110,6 +110,10 @@ perm_status perm_compute(const perm_csr *a, const perm_opts *opts, perm_result *
 }
 
 perm_status perm_hafnian(const perm_csr *a, const perm_opts *opts, perm_result *result) {
+    bool is_answered = false;
+    const perm_status status = guarded(
+        [&] { is_answered = capi::compute_by_sum(a, opts, result, libperm::MatrixFunction::hafnian); });
+    if (is_answered || status != PERM_OK) return status;
     return into(result, [&](perm_result &r) {
         libperm::Options options = libperm::read_options(opts, libperm::Call::compute);
         if (options.function == libperm::MatrixFunction::permanent) {

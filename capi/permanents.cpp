@@ -3,7 +3,7 @@
 #include "capi/one_call.hpp"
 #include "capi/results.hpp"
 #include "lib/base/threads.hpp"
-#include "lib/glynn/calls/compute_glynn.hpp"
+#include "lib/glynn/calls/compute_small.hpp"
 #include "lib/glynn/calls/dense_numbers.hpp"
 #include "lib/input/dense.hpp"
 #include "lib/number/scaled.hpp"
@@ -98,7 +98,7 @@ class Otherwise {
         csr.col_multiplicity = a_.col_multiplicity;
         perm_result r = PERM_RESULT_INIT;
         const auto answer = [&] {
-            if (missed_ || !libperm::compute_glynn(&csr, opts_, r)) {
+            if (missed_ || !libperm::compute_small(&csr, opts_, r)) {
                 libperm::RunControl part(control_, 0, libperm::RunControl::OwnMemory());
                 capi::compute_otherwise(&csr, options, part, r);
             }

@@ -1,6 +1,8 @@
 #include "lib/bjorklund/bjorklund.hpp"
 
 #include "lib/base/error.hpp"
+#include "lib/bjorklund/doubles.hpp"
+#include "lib/bjorklund/sums.hpp"
 #include "lib/bjorklund/whole.hpp"
 #include "lib/number/montgomery.hpp"
 #include "lib/run/placement.hpp"
@@ -68,6 +70,24 @@ ResidueVector of_residues(const BjorklundPlan &plan, const Residues &residues, P
 }
 
 } // namespace
+
+std::optional<DoublesHafnian> hafnian_of_doubles(const BjorklundPlan &plan, const DoublesGraph &graph,
+                                                 bool dd, RunControl &control) {
+    if (!plan.has_matching) return DoublesHafnian();
+    const std::vector<LineNumbers> lines{numbers_of_lines(plan, graph, dd)};
+    const SignDevices none;
+    Place place{none, control};
+    const HafnianPart haf = hafnians(plan, lines, place).front();
+    const bool has_im = is_complex(lines.front().arithmetic);
+    const double re = haf.parts[0], im = has_im ? haf.parts[dd ? 2 : 1] : 0;
+    double error = haf.error;
+    if (dd)
+        error = (error + std::fabs(haf.parts[1]) + (has_im ? std::fabs(haf.parts[3]) : 0)) * (1 + 0x1p-50);
+    if (!std::isfinite(re) || !std::isfinite(im) || !std::isfinite(error)) return {};
+    const std::int64_t exp2 = lines.front().exp2 - halvings(plan);
+    return to_the_only_multiple({make_scaled(re, exp2), make_scaled(im, exp2), make_scaled(error, exp2)},
+                                graph);
+}
 
 EngineResult run_bjorklund(const BjorklundPlan &plan, const EngineInput &input, RunControl &control,
                            const SignDevices &where) {

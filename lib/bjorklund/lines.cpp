@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace libperm {
 namespace {
@@ -89,6 +90,13 @@ void rescale(LineNumbers &numbers, const std::vector<std::int64_t> &to) {
     });
 }
 
+// Products of ten such are far from the ends of doubles' range.
+bool are_moderate(const std::vector<Scaled> &sizes) {
+    constexpr std::int64_t most = 60;
+    return std::all_of(sizes.begin(), sizes.end(),
+                       [](const Scaled &x) { return x.mantissa == 0 || (-most < x.exp2 && x.exp2 < most); });
+}
+
 // Scaled by powers of two of the lines, `sizes` being the entries' ones: so that the spectral norm is the
 // best one, or smaller than that where lines would weigh too much. scaled(entry, exp2, parts) says how wrong
 // the parts of the entry times 2^exp2 can be.
@@ -99,9 +107,14 @@ LineNumbers scaled_numbers(const BjorklundPlan &plan, const BlockOf<Value> &bloc
     constexpr double most_sum = 4 * best_spectral_norm;
     LineNumbers numbers = no_numbers(plan, arithmetic);
     const std::int32_t loops = 2 * plan.pairs;
-    LineScales scales(block.pattern, sizes, loops);
-    const std::vector<std::int64_t> scale = scales.with_sums(best_spectral_norm); // of nonnegative numbers
-    numbers.scale = scale;
+    std::optional<LineScales> scales;
+    if (plan.by_definition() && are_moderate(sizes)) {
+        numbers.scale.assign(at(loops), 0);
+    } else {
+        scales.emplace(block.pattern, sizes, loops);
+        numbers.scale = scales->with_sums(best_spectral_norm); // of nonnegative numbers
+    }
+    const std::vector<std::int64_t> scale = numbers.scale;
     for (const std::int64_t s : scale) numbers.exp2 -= s;
     const auto put = [&](const Value &x, std::int32_t i, std::int32_t j) {
         const std::size_t to = numbers.place(i, j);
@@ -115,7 +128,7 @@ LineNumbers scaled_numbers(const BjorklundPlan &plan, const BlockOf<Value> &bloc
     if (plan.by_definition()) return numbers;
     const double norm = spectral_norm(numbers);
     if (!(norm < best_spectral_norm)) return numbers;
-    rescale(numbers, scales.with_sums(std::min(most_sum, best_spectral_norm * best_spectral_norm / norm)));
+    rescale(numbers, scales->with_sums(std::min(most_sum, best_spectral_norm * best_spectral_norm / norm)));
     return numbers;
 }
 
@@ -153,10 +166,7 @@ double scaled_parts(const Gaussian &x, std::int64_t exp2, Arithmetic arithmetic,
 }
 
 // To some digits.
-Scaled size_about(const Gaussian &x) {
-    Scaled re, im;
-    is_double(x.re, re);
-    is_double(x.im, im);
+Scaled size_about(const Scaled &re, const Scaled &im) {
     if (re.mantissa == 0 || im.mantissa == 0) {
         const Scaled &part = re.mantissa == 0 ? im : re;
         return {std::fabs(part.mantissa), part.exp2};
@@ -166,6 +176,12 @@ Scaled size_about(const Gaussian &x) {
         return std::ldexp(std::fabs(y.mantissa), ldexp_exponent(y.exp2 - exp2));
     };
     return make_scaled(part(re) + part(im), exp2);
+}
+Scaled size_about(const Gaussian &x) {
+    Scaled re, im;
+    is_double(x.re, re);
+    is_double(x.im, im);
+    return size_about(re, im);
 }
 
 } // namespace
@@ -189,6 +205,23 @@ LineNumbers numbers_of_lines(const BjorklundPlan &plan, const ExactBlock &block,
     return scaled_numbers(plan, block, sizes, arithmetic,
                           [=](const Gaussian &x, std::int64_t exp2, double *to) {
                               return scaled_parts(x, exp2, arithmetic, to);
+                          });
+}
+
+LineNumbers numbers_of_lines(const BjorklundPlan &plan, const DoublesGraph &graph, bool dd) {
+    const bool real = is_real(graph);
+    const Arithmetic arithmetic =
+        real ? (dd ? Arithmetic::dd : Arithmetic::real) : (dd ? Arithmetic::complex_dd : Arithmetic::complex);
+    std::vector<Scaled> sizes;
+    sizes.reserve(graph.values.size());
+    for (const std::complex<double> &x : graph.values)
+        sizes.push_back(size_about(make_scaled(x.real()), make_scaled(x.imag())));
+    return scaled_numbers(plan, graph, sizes, arithmetic,
+                          [=](const std::complex<double> &x, std::int64_t exp2, double *to) {
+                              const int by = ldexp_exponent(exp2);
+                              to[0] = std::ldexp(x.real(), by);
+                              if (!real) to[dd ? 2 : 1] = std::ldexp(x.imag(), by);
+                              return 0.0;
                           });
 }
 

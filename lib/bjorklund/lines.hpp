@@ -4,6 +4,7 @@
 #include "jit/lanes/hafnian_sum.hpp"
 #include "lib/bjorklund/plan.hpp"
 #include "lib/number/residues.hpp"
+#include "lib/run/doubles_graph.hpp"
 #include "preprocess/block.hpp"
 
 #include <cstddef>
@@ -31,6 +32,7 @@ struct LineNumbers {
 LineNumbers numbers_of_lines(const BjorklundPlan &plan, const Block &block);
 // In real numbers where all entries are.
 LineNumbers numbers_of_lines(const BjorklundPlan &plan, const ExactBlock &block, Arithmetic arithmetic);
+LineNumbers numbers_of_lines(const BjorklundPlan &plan, const DoublesGraph &graph, bool dd);
 LineNumbers numbers_of_lines(const BjorklundPlan &plan, const Residues &residues, std::size_t matrix);
 
 } // namespace libperm

@@ -34,9 +34,14 @@ BjorklundPlan::BjorklundPlan(const Pattern &graph)
 
 bool BjorklundPlan::by_definition() const { return !has_matching || pairs < HafnianLines::least_pairs; }
 
+double BjorklundPlan::terms() const {
+    if (!by_definition()) return std::exp2(pairs - 3);
+    return has_matching ? std::exp2(2 * pairs) / (has_loops ? 1 : 2) : 1;
+}
+
 double BjorklundPlan::operations() const {
-    if (by_definition()) return has_matching ? std::exp2(2 * pairs) * pairs / (has_loops ? 1 : 2) : 1;
-    return std::exp2(pairs - 3) * hafnian_operations(pairs, has_loops);
+    if (by_definition()) return has_matching ? terms() * pairs : 1;
+    return terms() * hafnian_operations(pairs, has_loops);
 }
 
 int piece_bits_of(int pairs) {

@@ -22,6 +22,7 @@ class BjorklundPlan final : public EnginePlan {
     bool has_matching = true; // an odd number of lines without loops has none
 
     bool by_definition() const; // set by set of its lines
+    double terms() const;       // of the sum, or sets
     double operations() const;  // multiply-adds
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "lib/number/ball.hpp"
+#include "lib/run/doubles_graph.hpp"
 #include "preprocess/block.hpp"
 
 namespace libperm {
@@ -10,5 +11,6 @@ namespace libperm {
 // only multiple within the error is it, exactly. The same ball where there are several, or entries that are
 // rounded.
 Ball to_the_only_multiple(const Ball &haf, const Block &graph);
+DoublesHafnian to_the_only_multiple(const DoublesHafnian &haf, const DoublesGraph &graph);
 
 } // namespace libperm

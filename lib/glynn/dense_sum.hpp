@@ -1,9 +1,11 @@
-// A small dense matrix's permanent by Glynn's sum: in integers where these serve, else in doubles.
+// A small dense matrix's permanent by Glynn's sum: in integers where these serve, else in doubles. What a
+// graph's sum comes to has the same shape (lib/glynn/graphs).
 #pragma once
 
 #include "lib/glynn/glynn_int128.hpp"
 #include "lib/glynn/small_matrix.hpp"
 #include "lib/input/call_watch.hpp"
+#include "lib/input/engine.hpp"
 #include "lib/number/precision.hpp"
 #include "lib/tape/tape_run.hpp"
 
@@ -18,6 +20,8 @@ struct DenseSum {
     std::optional<Int128> integer;
     std::optional<mpz_class> mpz;  // instead
     bool is_by_definition = false; // over permutations rather than signs
+    Engine engine = Engine::glynn;
+    double operations = 0; // of another engine
 };
 
 // On so many threads at most, with the same bits for any number of them. False: this is not for it. What

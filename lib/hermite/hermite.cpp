@@ -5,12 +5,14 @@
 #include "lib/hermite/numbers.hpp"
 #include "lib/hermite/table.hpp"
 #include "lib/input/options.hpp"
+#include "lib/number/bits.hpp"
 #include "lib/number/mpfr_numbers.hpp"
 #include "lib/number/residue_numbers.hpp"
 #include "lib/run/outcome_bytes.hpp"
 #include "lib/run/pieces.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -140,6 +142,29 @@ EngineResult hermite_zero(const EngineInput &input) {
 }
 
 } // namespace
+
+DoublesHafnian hafnian_of_doubles(const HermitePlan &plan, const DoublesGraph &graph, RunControl &control) {
+    const HermiteWork work{plan, control};
+    if (is_real(graph)) {
+        Block block{graph.pattern, {}};
+        for (const std::complex<double> &x : graph.values) block.values.push_back(tracked(x.real()));
+        const auto ball = std::get<Ball>(in_doubles(work, block).value);
+        return {ball.value, {}, ball.error};
+    }
+    WideEntries wide{Arithmetic::complex, false, {graph.pattern, {}}, {}, 0};
+    for (const std::complex<double> &x : graph.values) {
+        const Tracked size = tracked(std::abs(x) * (1 + 0x1p-50));
+        const auto part = [&](double of) { return std::ldexp(of, ldexp_exponent(-size.exp2)); };
+        wide.magnitudes.values.push_back(size);
+        wide.parts.push_back({part(x.real()), part(x.imag())});
+    }
+    const auto ball = std::get<WideBall>(in_wide(work, wide).value);
+    const auto scaled = [](const mpq_class &x) { // which has been a double
+        const Tracked near = tracked_of(x);
+        return make_scaled(near.value, near.exp2);
+    };
+    return {scaled(ball.value.re), scaled(ball.value.im), ball.error};
+}
 
 EngineResult run_hermite(const HermitePlan &plan, const EngineInput &input, RunControl &control,
                          bool scaled) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "lib/hermite/plan.hpp"
+#include "lib/run/doubles_graph.hpp"
 #include "lib/run/engine_run.hpp"
 
 namespace libperm {
@@ -13,5 +14,8 @@ namespace libperm {
 EngineResult run_hermite(const HermitePlan &plan, const EngineInput &input, RunControl &control,
                          bool scaled = true);
 EngineResult run_hermite(const EngineRun &run, const EngineInput &input); // the chosen candidate
+
+// Straight from a graph's values, in doubles or complex numbers.
+DoublesHafnian hafnian_of_doubles(const HermitePlan &plan, const DoublesGraph &graph, RunControl &control);
 
 } // namespace libperm

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace libperm {
 namespace {
@@ -80,6 +81,30 @@ Slowdown hermite_slowdown(const Numbers &numbers, bool nonnegative, double bits)
     return slowdown;
 }
 
+void sort_by_count(std::vector<EqualLines> &kinds) {
+    std::stable_sort(kinds.begin(), kinds.end(),
+                     [](const EqualLines &x, const EqualLines &y) { return x.count > y.count; });
+}
+
+// copy(kind): its second line, or -1.
+template <class Copy>
+HermitePlan plan_in_order(const Pattern &a, std::vector<EqualLines> order, const Copy &copy) {
+    HermitePlan plan;
+    plan.kinds = std::move(order);
+    for (const EqualLines &i : plan.kinds) {
+        plan.loops.push_back(entry_between(a, i.line, i.line));
+        const std::int32_t second = copy(i);
+        for (const EqualLines &j : plan.kinds) {
+            const std::int32_t other = i.line == j.line ? second : j.line;
+            plan.edges.push_back(other < 0 ? no_entry : entry_between(a, i.line, other));
+        }
+    }
+    std::vector<std::int64_t> read = plan.loops;
+    read.insert(read.end(), plan.edges.begin(), plan.edges.end());
+    plan.read = EntriesRead(std::move(read));
+    return plan;
+}
+
 } // namespace
 
 std::int64_t HermitePlan::bytes() const {
@@ -94,26 +119,19 @@ double hermite_states(const std::vector<EqualLines> &kinds) {
 
 std::vector<EqualLines> hermite_order(const Pattern &a, const LineClasses &kinds) {
     std::vector<EqualLines> order = kinds_of(kinds.of_row, a.rows);
-    std::stable_sort(order.begin(), order.end(),
-                     [](const EqualLines &x, const EqualLines &y) { return x.count > y.count; });
+    sort_by_count(order);
     return order;
 }
 
 HermitePlan plan_hermite(const Pattern &a, const LineClasses &kinds) {
-    HermitePlan plan;
-    plan.kinds = hermite_order(a, kinds);
-    for (const EqualLines &i : plan.kinds) {
-        plan.loops.push_back(entry_between(a, i.line, i.line));
-        const std::int32_t copy = copy_of(i, kinds);
-        for (const EqualLines &j : plan.kinds) {
-            const std::int32_t other = i.line == j.line ? copy : j.line;
-            plan.edges.push_back(other < 0 ? no_entry : entry_between(a, i.line, other));
-        }
-    }
-    std::vector<std::int64_t> read = plan.loops;
-    read.insert(read.end(), plan.edges.begin(), plan.edges.end());
-    plan.read = EntriesRead(std::move(read));
-    return plan;
+    return plan_in_order(a, hermite_order(a, kinds),
+                         [&](const EqualLines &kind) { return copy_of(kind, kinds); });
+}
+
+HermitePlan plan_hermite(const Pattern &a, std::vector<EqualLines> kinds) {
+    sort_by_count(kinds);
+    return plan_in_order(a, std::move(kinds),
+                         [](const EqualLines &kind) { return kind.count > 1 ? kind.line + 1 : -1; });
 }
 
 std::size_t first_of_block(const std::vector<EqualLines> &kinds, std::size_t taken) {

@@ -36,6 +36,8 @@ constexpr double hermite_most_states = 0x1p40; // plans of more are not made
 // Kinds by descending counts.
 std::vector<EqualLines> hermite_order(const Pattern &a, const LineClasses &kinds);
 HermitePlan plan_hermite(const Pattern &a, const LineClasses &kinds);
+// The graph has one line of a kind that counts once, of others two, one behind the other.
+HermitePlan plan_hermite(const Pattern &a, std::vector<EqualLines> kinds);
 
 // While a kind is taken, the last of those behind it are a block of the table: from that on which begins it.
 // In a block every count is gone through, of what lies before only those that lines taken can have used.

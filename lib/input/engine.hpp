@@ -40,6 +40,8 @@ enum class Goal {
     block,          // the permanent of a block that the reductions leave
     hafnian,        // that of a block whose pattern is one-sided
     dense,          // that of a small dense matrix, from the caller's arrays
+    dense_graph,    // the hafnian of such a one, which is symmetric
+    counted_graph,  // that of one whose lines repeat
     multiplicities, // that of lines given with multiplicities, exactly
     cells,          // that of a matrix of equal cells
     terms,          // those of any number of cells
@@ -120,7 +122,10 @@ inline constexpr std::array engine_facts{
     EngineFacts{.id = Engine::low_rank, .name = "low_rank", .goals = {Goal::block}, .on_cpu = true},
     EngineFacts{.id = Engine::ferrers, .name = "ferrers", .goals = {Goal::block}, .on_cpu = true},
     EngineFacts{.id = Engine::separable, .name = "separable", .goals = {Goal::block}, .on_cpu = true},
-    EngineFacts{.id = Engine::hermite, .name = "hermite", .goals = {Goal::hafnian}, .on_cpu = true},
+    EngineFacts{.id = Engine::hermite,
+                .name = "hermite",
+                .goals = {Goal::hafnian, Goal::counted_graph},
+                .on_cpu = true},
     EngineFacts{.id = Engine::frontier,
                 .name = "frontier",
                 .goals = {Goal::block, Goal::hafnian, Goal::terms},
@@ -130,7 +135,7 @@ inline constexpr std::array engine_facts{
                 .forms = frontier_forms},
     EngineFacts{.id = Engine::bjorklund,
                 .name = "bjorklund",
-                .goals = {Goal::hafnian, Goal::minors},
+                .goals = {Goal::hafnian, Goal::dense_graph, Goal::minors},
                 .on_cpu = true,
                 .on_gpu = true},
     EngineFacts{.id = Engine::tree,

@@ -225,8 +225,8 @@ std::string shown_time(const Candidate &c) { return c.at_least ? "-" : readable_
 // Where executions begin with Glynn's sum it is the first row: with the name that results give.
 std::string glynn_row(const Plan &plan) {
     if (!executes_glynn(plan)) return "";
-    return formatted("{:<20} {:<9} {:>15.3g} {:>11}\n", engine_name(engine_for(Goal::dense)), "first",
-                     *glynn_terms(plan), "-");
+    const StraightRoad road = *straight_road(plan);
+    return formatted("{:<20} {:<9} {:>15.3g} {:>11}\n", engine_name(road.engine), "first", road.terms, "-");
 }
 
 std::string candidates_text(const Plan &plan, const BlockPlan &block) {
@@ -298,9 +298,9 @@ Json plan_json(const Plan &plan, const GradientForecast &gradient) {
         j["model_error"] = model_error;
     }
     const bool is_of_graph = plan.input.pattern.one_sided;
-    const bool has_glynn = !is_of_graph && glynn_terms(plan).has_value();
-    j["straight_road"] = has_glynn;
-    j["straight_engine"] = has_glynn ? Json(engine_name(engine_for(Goal::dense))) : Json(nullptr);
+    const std::optional<StraightRoad> road = straight_road(plan);
+    j["straight_road"] = road.has_value();
+    j["straight_engine"] = road ? Json(engine_name(road->engine)) : Json(nullptr);
     j["executes_straight"] = executes_glynn(plan);
     j["gradient_engine"] = engine_name(gradient.engine);
     j["gradient_device"] = gradient.on_gpu ? "gpu" : "cpu";
@@ -327,13 +327,13 @@ std::string scale_text(const Plan &plan) {
 
 // Says what perm_compute does, which may answer without the plan, and what executing it does.
 std::string glynn_text(const Plan &plan) {
-    const std::optional<double> terms = glynn_terms(plan);
-    if (!terms) return "";
+    const std::optional<StraightRoad> road = straight_road(plan);
+    if (!road) return "";
     return formatted("{} the straight road: engine {}, {:.0f} {} in one sum, where its bound meets the "
                      "tolerance\n",
                      executes_glynn(plan) ? "perm_compute and executions of the plan take"
                                           : "perm_compute takes",
-                     engine_name(engine_for(Goal::dense)), *terms, plan.input.repeats ? "terms" : "subsets");
+                     engine_name(road->engine), road->terms, road->what);
 }
 
 } // namespace

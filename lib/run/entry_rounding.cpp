@@ -92,10 +92,12 @@ template <class Index> Scaled product_of_rows(const perm_csr &a) {
 // Absolute entries, by the side of which each line is matched.
 class Magnitudes {
   public:
-    Magnitudes(const perm_csr &a, bool transposed)
+    // is_graph: rows and columns are the same lines, none of which is matched to itself.
+    Magnitudes(const perm_csr &a, bool transposed, bool is_graph = false)
         : transposed_(transposed),
+          is_graph_(is_graph),
           times_(transposed ? a.col_multiplicity : a.row_multiplicity),
-          other_times_(transposed ? a.row_multiplicity : a.col_multiplicity),
+          other_times_(transposed || is_graph ? a.row_multiplicity : a.col_multiplicity),
           lines_(at(transposed ? a.n_cols : a.n_rows)) {
         a.index_type == PERM_INDEX_I64 ? read<std::int64_t>(a) : read<std::int32_t>(a);
     }
@@ -145,8 +147,9 @@ class Magnitudes {
         for (std::int64_t i = 0; i < a.n_rows; ++i)
             for (std::int64_t k = row_ptr[i]; k < row_ptr[i + 1]; ++k) {
                 const std::int64_t line = transposed_ ? col[k] : i, other = transposed_ ? i : col[k];
+                const std::int64_t times = other_times_ ? other_times_[other] : 1;
                 lines_[at(line)].entries.push_back(
-                    {size(a.values, k), other_times_ ? other_times_[other] : 1});
+                    {size(a.values, k), times - (is_graph_ && line == other ? 1 : 0)});
             }
         const void *const own = transposed_ ? a.col_unmatched : a.row_unmatched;
         const void *const others = transposed_ ? a.row_unmatched : a.col_unmatched;
@@ -190,13 +193,50 @@ class Magnitudes {
         return shares_[k];
     }
 
-    const bool transposed_;
+    const bool transposed_, is_graph_;
     const std::int64_t *const times_, *const other_times_;
     std::vector<Line> lines_;
     Scaled others_ = make_scaled(1);
     std::vector<double> shares_;
     double log_factorial_ = 0, last_power_ = 0;
 };
+
+Scaled root_of(const Scaled &x) {
+    const bool is_odd = x.exp2 % 2 != 0;
+    return make_scaled(std::sqrt(is_odd ? 2 * x.mantissa : x.mantissa), (x.exp2 - (is_odd ? 1 : 0)) / 2);
+}
+
+// At least haf(|A|), the root of
+//   prod_i (sum over j != i of |a_ij| + |l_i|^2), copies of a line counted as lines:
+// two matchings make even cycles, and paths from loop to loop. Both ways round a cycle, and both ways along a
+// path, are products of this, in which each line chooses the next, the last one of a path its own loop twice:
+// their sum is no less than what the two matchings come to.
+template <class Index> Scaled root_of_lines(const perm_csr &a, bool has_loops) {
+    constexpr Scaled no_bound{0.5, std::int64_t{1} << 40};
+    const auto *row_ptr = static_cast<const Index *>(a.row_ptr);
+    const auto *col = static_cast<const Index *>(a.col_idx);
+    const bool is_complex = a.value_type == PERM_VALUE_C128;
+    const auto size = [&](const void *values, std::int64_t k) {
+        const auto *const x = static_cast<const double *>(values);
+        return is_complex ? std::fabs(x[2 * k]) + std::fabs(x[2 * k + 1]) : std::fabs(x[k]);
+    };
+    const auto copies = [&](std::int64_t i) { return a.row_multiplicity ? a.row_multiplicity[i] : 1; };
+    Scaled all{0.5, 1};
+    for (std::int64_t i = 0; i < a.n_rows; ++i) {
+        double sum = 0, loop = a.row_unmatched ? size(a.row_unmatched, i) : 0;
+        for (std::int64_t k = row_ptr[i]; k < row_ptr[i + 1]; ++k) {
+            const double x = size(a.values, k);
+            sum += x * static_cast<double>(copies(col[k]) - (col[k] == i ? 1 : 0));
+            if (col[k] == i && has_loops && !a.row_unmatched) loop = x;
+        }
+        if (copies(i) == 0) continue;
+        if ((sum != 0 && !is_moderate(sum)) || (loop != 0 && !is_moderate(loop))) return no_bound;
+        const Scaled line = make_scaled(sum + loop * loop);
+        for (std::int64_t copy = 0; copy < copies(i); ++copy)
+            all = make_scaled(all.mantissa * line.mantissa, all.exp2 + line.exp2);
+    }
+    return root_of(all);
+}
 
 // Whatever its entries are that are not 0.
 bool is_zero_by_pattern(const perm_csr &a) {
@@ -267,6 +307,19 @@ double graph_entry_rounding(const perm_csr &given, MatrixFunction function, cons
     if (!signs.rounded) return 0;
     const double factors = counted(a.row_multiplicity, a.n_rows) * half_unit;
     if (!signs.negative && !signs.imaginary) return mantissa_of(result) == 0 ? 0 : factors;
+    double least = std::numeric_limits<double>::infinity();
+    if (counted(a.row_multiplicity, a.n_rows) <= most_soules) {
+        const bool has_loops = function == MatrixFunction::loop_hafnian;
+        least = share_of(result, factors,
+                         a.index_type == PERM_INDEX_I64 ? root_of_lines<std::int64_t>(a, has_loops)
+                                                        : root_of_lines<std::int32_t>(a, has_loops));
+        if (least < negligible) return least;
+        // Two matchings without loops are a permutation's cycles, at most as often as they have directions.
+        if (!has_loops && !a.row_unmatched)
+            least =
+                std::min(least, share_of(result, factors, root_of(Magnitudes(a, false, true).of_soules())));
+        if (least < negligible) return least;
+    }
     InputPattern input = read_pattern(&a, function);
     Values values = read_values(input, GivenValues(input, a).data());
     simplify(input, values);
@@ -276,7 +329,7 @@ double graph_entry_rounding(const perm_csr &given, MatrixFunction function, cons
     for (const Gaussian &x : values.wide)
         magnitudes.values.push_back(tracked(std::hypot(x.re.get_d(), x.im.get_d()) * (1 + 0x1p-50)));
     const PermanentBound bound = permanent_bound(magnitudes);
-    return share_of(result, factors, {bound.mantissa, bound.exp2});
+    return std::min(least, share_of(result, factors, {bound.mantissa, bound.exp2}));
 }
 
 } // namespace libperm

@@ -240,6 +240,44 @@ def test_multiplicities(counts, dtype, same):
     same(lambda: libperm.compute(a, **of_lines))
 
 
+SYMMETRIC = {
+    "1 x 1": np.array([[2.5]]), "0 x 0": np.zeros((0, 0)), "zeros": np.zeros((4, 4)),
+    "not symmetric": some(4), "half": np.triu(some(4)), "rectangular": np.ones((2, 4)),
+    "nearly": np.array([[1.0, 3.0], [3.0 * (1 + 2**-50), 1.0]]), "identity": np.eye(6),
+    "too large": np.full((4, 4), 1e200), "long integers": np.full((6, 6), 2**62),
+    "NaN": np.array([[1.0, np.nan], [np.nan, 1.0]]), "vector": some(4)[0], "17 x 17": np.eye(17),
+    **{
+        f"{dtype.__name__} {n}": a + a.T
+        for dtype in (float, complex, int)
+        for n in (2, 3, 4, 6, 7, 8, 11, 14, 16)
+        for a in [some(n, dtype)]
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SYMMETRIC)
+def test_hafnians(name, same):
+    a = SYMMETRIC[name]
+    for loops in (None, False, True):
+        same(lambda loops=loops: libperm.hafnian(a, loops=loops))
+        same(lambda loops=loops: libperm.hafnian(a, loops=loops, full=True))
+        same(lambda loops=loops: libperm.hafnian(a, loops=loops, tolerance=1e-12, threads=1))
+    same(lambda: libperm.loop_hafnian(a))
+    for counts in ([1] * len(a), [2] + [0] * (len(a) - 1) if len(a) else [], (3,) * len(a)):
+        if sum(counts) <= 24:
+            same(lambda counts=counts: libperm.hafnian(a, multiplicity=counts))
+            same(lambda counts=counts: libperm.loop_hafnian(a, multiplicity=counts))
+
+
+def test_hafnians_are_answered_without_the_general_way(monkeypatch):
+    a = SYMMETRIC["complex 8"]
+    expected = libperm.hafnian(a, engine="frontier"), libperm.loop_hafnian(a, engine="frontier")
+    monkeypatch.setattr(libperm._core.functions, "read", None)
+    found = libperm.hafnian(a), libperm.loop_hafnian(a)
+    assert found == pytest.approx(expected, rel=1e-9)
+    assert libperm.hafnian(a, multiplicity=[1] * 8, threads=1) == pytest.approx(expected[0], rel=1e-9)
+
+
 def test_an_iterator_is_read_once():
     a = np.ones((2, 2))
     assert libperm.permanent(a, row_multiplicity=iter([2, 1]), col_multiplicity=iter([1, 2])) == 6.0

@@ -238,3 +238,36 @@ def test_what_underflows_is_not_exactly_nothing():
         a[i][j] = a[j][i] = x
     found = libperm.hafnian(a, full=True, engine="frontier", without="all,scaling")
     assert abs(found.log10 - 600) < 1e-9
+
+
+def test_batches_of_full_matrices_are_as_each_alone():
+    rng = np.random.default_rng(SEED + 7)
+    for n in (1, 2, 5, 8, 12):
+        for number in (float, complex, int):
+            a = rng.integers(1, 9, (20, n, n)).astype(number)
+            if number is not int:
+                a += rng.normal(size=a.shape) * (1j if number is complex else 1)
+            a = a + a.transpose(0, 2, 1)
+            a[:, np.arange(n), np.arange(n)] *= rng.integers(0, 2, n)
+            for loops in (False, True):
+                batch = libperm.hafnians(a, loops=loops)
+                alone = [libperm.hafnian(x, loops=loops) for x in a]
+                assert list(batch) == alone, (SEED, n, number, loops)
+                assert np.allclose(
+                    alone[0], complex(over_pairs(a[0].tolist(), a[0].diagonal() if loops else None))
+                )
+    with pytest.raises(libperm.InvalidMatrixError, match="symmetric"):
+        libperm.hafnians(np.arange(1.0, 33).reshape(2, 4, 4))
+
+
+def test_the_walrus_is_followed_in_what_it_refuses_and_warns_of():
+    ones = np.ones((4, 4))
+    with pytest.raises(ValueError, match="must be real"):
+        thewalrus.hafnian(1j * ones, approx=True)
+    with pytest.raises(ValueError, match="negative"):
+        thewalrus.hafnian(-ones, approx=True)
+    with pytest.warns(UserWarning, match="Recursive"):
+        assert thewalrus.hafnian(ones, loop=True, method="recursive") == 10
+    for call in (thewalrus.hafnian_banded, lambda a: thewalrus.hafnian_repeated(a, [1, 1])):
+        with pytest.raises(TypeError):
+            call([[0, 1], [1, 0]])

@@ -117,6 +117,51 @@ def test_refuses():
         jax.export.export(jax.jit(libperm.jax.permanent))(jax.ShapeDtypeStruct(shape, jnp.float64))
 
 
+def symmetric(*shape, dtype="complex128"):
+    a = some(*shape, dtype=dtype)
+    return a + a.mT
+
+
+@pytest.mark.parametrize("loops", [False, True])
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("shape", [(4, 4), (7, 5, 5), (2, 3, 6, 6), (0, 4, 4), (1, 1), (2, 0, 0)])
+def test_hafnians(shape, dtype, loops):
+    a = symmetric(*shape, dtype=dtype)
+    for function in (libperm.jax.hafnian, jax.jit(libperm.jax.hafnian, static_argnames="loops")):
+        found = function(a, loops=loops)
+        assert (found.dtype, found.shape) == (dtype, shape[:-2])
+        for index in np.ndindex(shape[:-2]):
+            expected = libperm.hafnian(np.asarray(a[index]).astype(complex), loops=loops)
+            assert complex(found[index]) == pytest.approx(expected, rel=1e-4 if dtype in SINGLE else 1e-9)
+
+
+@pytest.mark.parametrize("loops", [False, True])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 6])
+def test_slopes_of_hafnians(n, loops):
+    def function(a):
+        return libperm.jax.hafnian(a, loops=loops)
+
+    a = some(n, n, dtype="float64")  # of which the symmetric part counts
+    slope = jax.jit(jax.grad(function))(a)
+    assert (slope == slope.T).all()
+    check_grads(function, (a,), order=2, modes=["rev"])
+    check_grads(function, (some(n, n),), order=1, modes=["rev"])
+    batch = symmetric(3, n, n, dtype="float64")
+    each = jax.vmap(jax.grad(function))(batch)
+    assert np.allclose(each, jnp.stack([jax.grad(function)(x) for x in batch]))
+    assert np.allclose(jax.vmap(function)(batch), function(batch))
+
+
+def test_hafnians_of_jax_have_options_and_refuse():
+    a = symmetric(12, 12, dtype="float64")
+    exact = libperm.hafnian(np.asarray(a), precision="exact")
+    assert float(libperm.jax.hafnian(a, precision="dd", threads=1)) == pytest.approx(float(exact), rel=1e-15)
+    with pytest.raises(TypeError, match="square"):
+        libperm.jax.hafnian(jnp.ones((2, 3)))
+    with pytest.raises(TypeError, match="are expected"):
+        libperm.jax.hafnian(jnp.ones((2, 2), "int32"))
+
+
 def of_states(photons):
     states = np.asarray(some(3, photons))
     states = states / np.linalg.norm(states, axis=0)

@@ -136,3 +136,39 @@ def test_distributions_at_fault():
     with pytest.raises(libperm.MemoryRefusedError, match="derivatives"):
         libperm.torch.distribution(torch.eye(40), 20)
     assert libperm.torch.distribution(torch.eye(2), 2, overlaps=0.5).tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize("loops", [False, True])
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("shape", [(4, 4), (7, 5, 5), (2, 3, 6, 6), (0, 4, 4), (1, 1), (2, 0, 0)])
+def test_hafnians(shape, dtype, loops):
+    a = some(*shape, dtype=torch.complex128)
+    a = (a if dtype.is_complex else a.real).to(dtype)
+    a = a + a.mT
+    found = libperm.torch.hafnian(a, loops=loops)
+    assert (found.dtype, found.shape) == (dtype, shape[:-2])
+    for index in np.ndindex(shape[:-2]):
+        expected = libperm.hafnian(a[index].numpy().astype(complex), loops=loops)
+        assert complex(found[index]) == pytest.approx(expected, rel=1e-4 if a.element_size() < 9 else 1e-9)
+
+
+@pytest.mark.parametrize("loops", [False, True])
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_slopes_of_hafnians(n, loops):
+    def function(a):
+        return libperm.torch.hafnian(a, loops=loops)
+
+    for dtype in (torch.float64, torch.complex128):
+        a = some(2, n, n)
+        a = (a if dtype.is_complex else a.real.clone()).requires_grad_()  # the symmetric part counts
+        assert torch.autograd.gradcheck(function, (a,))
+        assert torch.autograd.gradgradcheck(function, (a,))
+    batch = some(3, n, n).real
+    assert torch.equal(torch.func.vmap(function)(batch), function(batch))
+    each = torch.func.vmap(torch.func.grad(function))(batch)
+    assert torch.allclose(each, torch.stack([torch.func.grad(function)(x) for x in batch]))
+
+
+def test_hafnians_refuse():
+    with pytest.raises(TypeError, match="square"):
+        libperm.torch.hafnian(torch.ones(2, 3))

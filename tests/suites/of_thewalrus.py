@@ -65,10 +65,27 @@ def replace() -> None:
         vars(module).update(functions)
 
 
-TESTS = "thewalrus/tests/test_permanent.py"
+def _tests(*names: str) -> tuple[str, ...]:
+    return tuple(f"thewalrus/tests/test_{name}.py" for name in names)
+
+
+TESTS = _tests("permanent")
+OF_HAFNIANS = _tests(
+    "hafnian",
+    "hafnian_approx",
+    "hafnian_recursive",
+    "hafnian_repeated",
+    "hermite_multidimensional",
+    "low_rank_haf",
+    "quantum",
+    "reference",
+)
+SOURCE = OfRepository(
+    "thewalrus", "0.22.0", "XanaduAI", ("thewalrus/tests/conftest.py", *TESTS, *OF_HAFNIANS)
+)
 SUITE = Suite(
-    OfRepository("thewalrus", "0.22.0", "XanaduAI", ("thewalrus/tests/conftest.py", TESTS)),
-    (TESTS,),
+    SOURCE,
+    TESTS,
     replace,
     {
         "::test_1x1": "it passes an array of four dimensions, which is no matrix here",

@@ -20,7 +20,7 @@ import pytest
 from judge import Judge
 
 ROOT = Path(__file__).resolve().parents[2]
-SUITES = ("thewalrus", "piquasso", "qc_permanent", "stonesoup")
+SUITES = ("thewalrus", "thewalrus_hafnians", "piquasso", "qc_permanent", "stonesoup")
 
 
 def run(name: str, folder: Path, checkouts: Path | None, others: list[str]) -> tuple[str, bool]:

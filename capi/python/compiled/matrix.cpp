@@ -7,6 +7,7 @@
 #include "capi/python/compiled/number.hpp"
 
 #include <array>
+#include <cstring>
 
 namespace perm_python {
 namespace {
@@ -46,9 +47,9 @@ class Rows {
         return k;
     }
 
-    static constexpr std::size_t most = largest_order * largest_order + 1;
+    static constexpr std::size_t most = largest_graph * largest_graph + 1;
     perm_csr csr_ = PERM_CSR_INIT;
-    std::array<std::int64_t, largest_order + 1> row_ptr_;
+    std::array<std::int64_t, largest_graph + 1> row_ptr_;
     std::array<std::int64_t, most> col_idx_;
     alignas(16) std::array<char, most * sizeof(std::complex<double>)> values_;
 };
@@ -109,17 +110,23 @@ struct Options {
     }
 };
 
+bool is_of_graph(const perm_opts *opts) {
+    return opts && opts->function && std::strcmp(opts->function, "permanent") != 0;
+}
+
 // Returns false where the general way is to be taken: it tells what is wrong, too.
-bool compute_glynn(const Array &a, const Options &options, perm_result &result) {
-    if (!a || a.dimensions() != 2 || a.extent(0) > largest_order || a.extent(1) > largest_order) return false;
+bool compute_small(const Array &a, const Options &options, perm_result &result) {
+    if (!a || a.dimensions() != 2) return false;
     const perm_opts *of_these = a.type() == PERM_VALUE_I64 ? options.of_integers : options.of_reals;
     if (options.are_given && !of_these) return false;
+    const Py_ssize_t most = is_of_graph(of_these) ? largest_graph : largest_order;
+    if (a.extent(0) > most || a.extent(1) > most) return false;
     constexpr Py_ssize_t short_order = 9; // below it, with nothing special asked for, it is a microsecond
     const auto compute = [&](const perm_csr &csr) {
         const WithoutGil while_running(options.are_given || a.extent(1) >= short_order);
         return library.compute(&csr, of_these, &result) == PERM_OK;
     };
-    if (!options.rows && is_square_in_place(a)) return compute(in_place(a));
+    if (!options.rows && a.extent(0) <= largest_order && is_square_in_place(a)) return compute(in_place(a));
     Rows rows(a);
     Multiplicities counts;
     if (options.rows) {
@@ -141,7 +148,7 @@ PyObject *permanent(PyObject *, PyObject *const *args, Py_ssize_t count) {
     }
     Result result;
     PyObject *number =
-        compute_glynn(a, options, result.of_c) ? number_of(result.of_c, a.type(), true) : nullptr;
+        compute_small(a, options, result.of_c) ? number_of(result.of_c, a.type(), true) : nullptr;
     return number || PyErr_Occurred() ? number : Py_NewRef(Py_None);
 }
 
@@ -151,7 +158,7 @@ PyObject *compute(PyObject *, PyObject *const *args, Py_ssize_t count) {
     auto *result = static_cast<perm_result *>(PyLong_AsVoidPtr(args[1]));
     if (!result) return nullptr;
     const Array a(args[0]);
-    return compute_glynn(a, options, *result) ? PyLong_FromLong(a.type()) : Py_NewRef(Py_None);
+    return compute_small(a, options, *result) ? PyLong_FromLong(a.type()) : Py_NewRef(Py_None);
 }
 
 } // namespace perm_python

@@ -11,6 +11,7 @@
 namespace perm_python {
 
 constexpr Py_ssize_t largest_order = 16; // more may take so long that it is to be interruptible
+constexpr Py_ssize_t largest_graph = 20; // the same of hafnians
 constexpr Py_ssize_t most_lines = 100;   // the same of repeated lines
 
 // Reads sequences of ints, or None where each line counts once.
@@ -26,7 +27,7 @@ class Multiplicities {
     }
 
   private:
-    using Counts = std::array<std::int64_t, largest_order>;
+    using Counts = std::array<std::int64_t, largest_graph>;
     Counts rows_, columns_;
     bool has_rows_ = false, has_columns_ = false;
 };

@@ -1,4 +1,4 @@
-"""Permanents in JAX: jit, grad, vmap, on a CPU; and distributions of photons, wherever JAX is.
+"""Permanents and hafnians in JAX: jit, grad, vmap, on a CPU; and distributions of photons, wherever JAX is.
 
 >>> import jax, jax.numpy as jnp
 >>> import libperm.jax
@@ -13,6 +13,7 @@ Array([[4., 3.],
 from __future__ import annotations
 
 import ctypes
+import math
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from libperm._core import differentiable
+from libperm._core.hafnians import hafnians
 from libperm._core.library import library
 from libperm._core.polynomials import hessian_products
 
@@ -39,14 +41,46 @@ def permanent(A: Any, *, precision: str = "", tolerance: float = 0.0, threads: i
     among the entries for instance, are raised by JAX as what it raises of a computation, with libperm's
     words.
     """
-    A = jnp.asarray(A)
-    if A.dtype.name not in _TYPES:
-        raise TypeError(f"an array of {A.dtype.name}: {', '.join(_TYPES)} are expected, e.g. A.astype(float)")
-    if A.ndim < 2:
-        raise TypeError(f"an array of {A.ndim} dimensions is no matrix, nor a batch of them (..., m, n)")
-    if not all(isinstance(extent, int) for extent in A.shape):
-        raise TypeError(f"an array of shape {A.shape}: its extents have to be known when it is traced")
-    return _permanent(A, str(precision), float(tolerance), int(threads))
+    return _permanent(_matrices(A), str(precision), float(tolerance), int(threads))
+
+
+def hafnian(
+    A: Any, *, loops: bool = False, precision: str = "", tolerance: float = 0.0, threads: int = 0
+) -> jax.Array:
+    """haf((A + A^T) / 2) of an array (..., n, n), with loops its loop hafnian, as an array (...): of its
+    type, float or complex, of 32 or 64 bits (for 64 jax_enable_x64 has to be set). Computed in doubles at
+    least, by libperm.hafnians, to which JAX calls back.
+
+    Differentiable as often as wanted, in reverse mode: derivatives are hafnians without two lines, or one,
+    all in one call; each of the two entries of a pair has one half of it.
+    precision, tolerance, threads: as in permanent(), of derivatives too.
+
+    >>> import jax, jax.numpy as jnp
+    >>> import libperm.jax
+    >>> A = jnp.array([[0.0, 1, 2, 3], [1, 0, 4, 5], [2, 4, 0, 6], [3, 5, 6, 0]])
+    >>> print(libperm.jax.hafnian(A), jax.grad(libperm.jax.hafnian)(A)[0])
+    28.0 [0.  3.  2.5 2. ]
+    """
+    A = _matrices(A)
+    if A.shape[-1] != A.shape[-2]:
+        raise TypeError(f"an array of shape {A.shape}: a hafnian is of square matrices (..., n, n)")
+    given = {"precision": str(precision), "tolerance": float(tolerance), "threads": int(threads)}
+    options = tuple((name, value) for name, value in given.items() if value)
+    value: jax.Array = _hafnian((A + A.mT) / 2, bool(loops), options)
+    return value
+
+
+def _matrices(A: Any) -> jax.Array:
+    array: jax.Array = jnp.asarray(A)
+    if array.dtype.name not in _TYPES:
+        raise TypeError(
+            f"an array of {array.dtype.name}: {', '.join(_TYPES)} are expected, e.g. A.astype(float)"
+        )
+    if array.ndim < 2:
+        raise TypeError(f"an array of {array.ndim} dimensions is no matrix, nor a batch of them (..., m, n)")
+    if not all(isinstance(extent, int) for extent in array.shape):
+        raise TypeError(f"an array of shape {array.shape}: its extents have to be known when it is traced")
+    return array
 
 
 def distribution(
@@ -136,6 +170,43 @@ def _hessian_products(threads: int, A: Any, V: Any) -> Any:
     matrices, directions = (x.astype(doubles).reshape(-1, *A.shape[-2:]) for x in (A, V))
     options = {"threads": threads} if threads else {}
     return hessian_products(matrices, directions, options).reshape(A.shape).astype(A.dtype)
+
+
+@partial(jax.custom_vjp, nondiff_argnums=(1, 2))
+def _hafnian(A: jax.Array, loops: bool, options: tuple[Any, ...]) -> jax.Array:
+    value: jax.Array = jax.pure_callback(
+        partial(_hafnians, loops, dict(options)),
+        jax.ShapeDtypeStruct(A.shape[:-2], A.dtype),
+        A,
+        vmap_method="broadcast_all",
+    )
+    return value
+
+
+def _hafnian_forwards(A: jax.Array, loops: bool, options: tuple[Any, ...]) -> tuple[jax.Array, jax.Array]:
+    return _hafnian(A, loops, options), A
+
+
+def _hafnian_backwards(
+    loops: bool, options: tuple[Any, ...], A: jax.Array, cotangent: jax.Array
+) -> tuple[jax.Array]:
+    slope = jnp.zeros_like(A)
+    for left_out in (1, 2) if loops else (2,):
+        ways, kept = differentiable.kept_lines(A.shape[-1], left_out)
+        minors = _hafnian(A[..., kept[:, :, None], kept[:, None, :]], loops, options)
+        for i, j in ((ways[:, 0], ways[:, -1]), (ways[:, -1], ways[:, 0])):
+            slope = slope.at[..., i, j].add(minors / 2)
+    return (cotangent[..., None, None] * slope,)
+
+
+_hafnian.defvjp(_hafnian_forwards, _hafnian_backwards)
+
+
+def _hafnians(loops: bool, options: Any, A: Any) -> Any:
+    A = np.asarray(A)
+    doubles = np.complex128 if A.dtype.kind == "c" else np.float64
+    matrices = A.astype(doubles).reshape(math.prod(A.shape[:-2]), *A.shape[-2:])
+    return hafnians(matrices, loops=loops, **options).reshape(A.shape[:-2]).astype(A.dtype)
 
 
 def _call(name: str, outputs: Any) -> Any:

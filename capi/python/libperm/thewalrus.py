@@ -16,6 +16,7 @@ np.float64(15.0)
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -63,6 +64,8 @@ def _symmetric(A: Any, rtol: float, atol: float) -> Any:
         raise TypeError("Input matrix must be a NumPy array.")
     if A.ndim != 2 or A.shape[0] != A.shape[1]:
         raise ValueError("Input matrix must be square.")
+    if (A == A.T).all():
+        return A
     if np.isnan(A).any():
         raise ValueError("Input matrix must not contain NaNs.")
     if not np.allclose(A, A.T, rtol=rtol, atol=atol):
@@ -83,12 +86,16 @@ def hafnian(
     """As thewalrus.hafnian: of a symmetric numpy array; with `loop` its loop hafnian. Of what rtol and atol
     allow the halves to differ by the upper one counts. Of integers it is an int, exact. method is not needed;
     approx, an estimate of a nonnegative matrix from num_samples samples, is not here: what is exact is
-    computed."""
+    computed, with loop its loop hafnian."""
     symmetric = _symmetric(A, rtol, atol)
     if method not in _METHODS:
         raise ValueError(f"method is {method!r}: one of {', '.join(_METHODS)} is expected")
-    if approx and (np.iscomplexobj(A) or (A < 0).any()):
-        raise ValueError("Input matrix must be real and nonnegative." if loop is False else "no loops either")
+    if approx and np.iscomplex(A).any():
+        raise ValueError("Input matrix must be real")
+    if approx and (A.real < 0).any():
+        raise ValueError("Input matrix must not have negative entries")
+    if loop and method == "recursive":
+        warnings.warn("Recursive algorithm does not support the loop hafnian", stacklevel=2)
     return _hafnian(symmetric, loops=bool(loop), **options)
 
 
@@ -96,7 +103,8 @@ def loop_hafnian(
     A: Any, D: Any = None, reps: Any = None, glynn: bool = True, **options: Unpack[Options]
 ) -> Number:
     """As thewalrus.loop_hafnian: D holds the loops, the diagonal of A where it is not given; line i is
-    repeated reps[i] times."""
+    repeated reps[i] times. A is symmetric: of another one The Walrus tells a number that depends on how it
+    pairs the lines."""
     A = np.asarray(A)
     loops = True if D is None else np.asarray(D)
     return _hafnian(_symmetric(A, 1e-05, 1e-08), loops=loops, multiplicity=_counts(reps), **options)
@@ -114,7 +122,7 @@ def hafnian_repeated(
 ) -> Number:
     """As thewalrus.hafnian_repeated: line i of A is repeated rpt[i] times; with `loop` mu holds the loops,
     the diagonal of A where it is not given."""
-    symmetric = _symmetric(np.asarray(A), rtol, atol)
+    symmetric = _symmetric(A, rtol, atol)
     counts = _counts(rpt)
     if len(counts) != len(symmetric):
         raise ValueError("the rpt argument must be 1-dimensional sequence of length len(A).")
@@ -133,7 +141,7 @@ def hafnian_banded(
     A: Any, loop: bool = False, rtol: float = 1e-05, atol: float = 1e-08, **options: Unpack[Options]
 ) -> Number:
     """As thewalrus.hafnian_banded; any other matrix does as well."""
-    return _hafnian(_symmetric(np.asarray(A), rtol, atol), loops=bool(loop), **options)
+    return _hafnian(_symmetric(A, rtol, atol), loops=bool(loop), **options)
 
 
 def _counts(given: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Permanents in PyTorch: autograd, also of complex numbers, and torch.func's grad and vmap.
+"""Permanents and hafnians in PyTorch: autograd, also of complex numbers, and torch.func's grad and vmap.
 
 >>> import torch, libperm.torch
 >>> A = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
@@ -20,6 +20,7 @@ import torch
 
 from libperm._core import differentiable
 from libperm._core.functions import gradients, permanents
+from libperm._core.hafnians import hafnians
 from libperm._core.options import counting
 from libperm._core.polynomials import hessian_products
 
@@ -39,6 +40,34 @@ def permanent(A: torch.Tensor, **options: Unpack[Options]) -> torch.Tensor:
     libperm.hessian_product. Under torch.func.vmap matrices are put side by side, and computed at the same
     time. Options: libperm.Options.
     """
+    value: torch.Tensor = _Permanent.apply(_matrices(A), MappingProxyType(options))
+    return value
+
+
+def hafnian(A: torch.Tensor, *, loops: bool = False, **options: Unpack[Options]) -> torch.Tensor:
+    """haf((A + A^T) / 2) of a tensor (..., n, n), with loops its loop hafnian, as a tensor (...) of its type,
+    float or complex, of 32 or 64 bits, and on its device. Computed on the CPU, in doubles at least, all
+    matrices in one call of libperm.hafnians.
+
+    Differentiable as often as wanted: derivatives are hafnians without two lines, or one, all in one call;
+    each of the two entries of a pair has one half of it. Under torch.func.vmap matrices are put side by side.
+    Options: libperm.Options.
+
+    >>> import torch, libperm.torch
+    >>> A = torch.tensor([[0.0, 1, 2, 3], [1, 0, 4, 5], [2, 4, 0, 6], [3, 5, 6, 0]], requires_grad=True)
+    >>> value = libperm.torch.hafnian(A)
+    >>> value.backward()
+    >>> value.item(), A.grad[0].tolist()
+    (28.0, [0.0, 3.0, 2.5, 2.0])
+    """
+    A = _matrices(A)
+    if A.shape[-1] != A.shape[-2]:
+        raise TypeError(f"a tensor of shape {tuple(A.shape)}: a hafnian is of square matrices (..., n, n)")
+    value: torch.Tensor = _Hafnian.apply((A + A.mT) / 2, bool(loops), MappingProxyType(options))
+    return value
+
+
+def _matrices(A: Any) -> torch.Tensor:
     if not isinstance(A, torch.Tensor):
         raise TypeError(f"{type(A).__name__} is no torch.Tensor: libperm.permanent() takes other matrices")
     if A.layout != torch.strided:
@@ -48,8 +77,7 @@ def permanent(A: torch.Tensor, **options: Unpack[Options]) -> torch.Tensor:
         raise TypeError(f"a tensor of {A.dtype}: {names} are expected, e.g. A.double()")
     if A.dim() < 2:
         raise TypeError(f"a tensor of {A.dim()} dimensions is no matrix, nor a batch of them (..., m, n)")
-    value: torch.Tensor = _Permanent.apply(A, MappingProxyType(options))
-    return value
+    return A
 
 
 def distribution(
@@ -153,6 +181,40 @@ class _HessianProduct(torch.autograd.Function):
             x.expand(count, *x.shape) if dim is None else x.movedim(dim, 0) for x, dim in zip((A, V), dims)
         )
         return _HessianProduct.apply(A, V, options), 0
+
+
+class _Hafnian(torch.autograd.Function):
+    @staticmethod
+    def forward(A: torch.Tensor, loops: bool, options: Mapping[str, Any]) -> torch.Tensor:
+        return _like(A, hafnians(_batch(A), loops=loops, **options)).reshape(A.shape[:-2])
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        ctx.save_for_backward(inputs[0])
+        ctx.others = inputs[1:]
+
+    @staticmethod
+    def backward(ctx: Any, slope: torch.Tensor) -> tuple[torch.Tensor, None, None]:
+        (A,) = ctx.saved_tensors
+        return slope[..., None, None] * _hafnian_slope(A, *ctx.others).conj(), None, None
+
+    @staticmethod
+    def vmap(
+        info: Any, dims: Any, A: torch.Tensor, loops: bool, options: Mapping[str, Any]
+    ) -> tuple[Any, int]:
+        return _Hafnian.apply(A.movedim(dims[0], 0), loops, options), 0
+
+
+def _hafnian_slope(A: torch.Tensor, loops: bool, options: Mapping[str, Any]) -> torch.Tensor:
+    """By torch's own operations of hafnians of minors, which it differentiates again."""
+    n = A.shape[-1]
+    slope = torch.zeros_like(A).flatten(-2)
+    for left_out in (1, 2) if loops else (2,):
+        ways, kept = (torch.from_numpy(x).to(A.device) for x in differentiable.kept_lines(n, left_out))
+        minors = _Hafnian.apply(A[..., kept[:, :, None], kept[:, None, :]], loops, options) / 2
+        for i, j in ((ways[:, 0], ways[:, -1]), (ways[:, -1], ways[:, 0])):
+            slope = slope.index_add(-1, i * n + j, minors)
+    return slope.reshape(A.shape)
 
 
 def _batch(A: torch.Tensor) -> Any:

@@ -37,7 +37,7 @@ std::optional<DenseNumbers> DenseNumbers::of(const perm_dense &a, const perm_opt
                              !a.row_multiplicity && !a.col_multiplicity && a.values;
     if (!is_for_this) return {};
     const std::optional<SmallRequest> request = small_request(opts);
-    if (!request) return {};
+    if (!request || request->function != MatrixFunction::permanent) return {};
     return DenseNumbers(a, *request);
 }
 

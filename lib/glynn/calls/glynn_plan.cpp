@@ -3,14 +3,21 @@
 #include "lib/glynn/calls/glynn_result.hpp"
 #include "lib/glynn/calls/glynn_text.hpp"
 #include "lib/glynn/calls/request.hpp"
+#include "lib/glynn/graphs/graph_sum.hpp"
 
 namespace libperm {
 
 GlynnPlan::GlynnPlan(const Plan &plan)
     : n_(plan.n()),
-      threads_(n_ < least_parallel_order(plan.input.value_type == PERM_VALUE_I64) ? 1 : plan.options.threads),
+      threads_(plan.input.pattern.one_sided ||
+                       n_ < least_parallel_order(plan.input.value_type == PERM_VALUE_I64)
+                   ? 1
+                   : plan.options.threads),
+      nnz_(plan.input.pattern.nnz()),
       type_(plan.input.value_type),
+      function_(plan.options.function),
       precision_(plan.options.precision),
+      tolerance_(plan.options.tolerance),
       escalation_(plan.options) {}
 
 std::unique_ptr<const GlynnPlan> GlynnPlan::of(const Plan &plan) {
@@ -19,6 +26,12 @@ std::unique_ptr<const GlynnPlan> GlynnPlan::of(const Plan &plan) {
 }
 
 bool GlynnPlan::run(const void *values, DenseSum &sum, const CallWatch &watch) const {
+    if (function_ != MatrixFunction::permanent) {
+        SmallGraph small;
+        return read_full_graph(values, type_, n_, function_, small) &&
+               sum_graph(small, precision_, tolerance_, sum) &&
+               escalation_.is_enough_in_doubles(sum.value.rel_error_bound);
+    }
     SmallMatrix a;
     return read_full(values, type_, n_, a) && sum_dense(a, precision_, threads_, watch, sum) &&
            escalation_.is_enough_in_doubles(sum.value.rel_error_bound);
@@ -32,7 +45,7 @@ void GlynnPlan::fill(perm_result &result, const DenseSum &sum, bool with_text) c
     else if (with_text)
         result.text = text_of(sum.value);
     libperm::fill(result, sum.value, escalation_.is_met(sum.value.rel_error_bound),
-                  account_of(sum, n_, std::int64_t{n_} * n_, threads_));
+                  account_of(sum, n_, nnz_, threads_));
 }
 
 } // namespace libperm

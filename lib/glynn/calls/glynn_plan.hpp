@@ -1,4 +1,4 @@
-// Glynn's sum for a plan's matrices: one after the other, or a batch of them.
+// Glynn's sum for a plan's matrices, Björklund's for its graphs: one after the other, or a batch of them.
 #pragma once
 
 #include "lib/glynn/dense_sum.hpp"
@@ -29,8 +29,11 @@ class GlynnPlan {
     explicit GlynnPlan(const Plan &plan);
 
     const int n_, threads_;
+    const std::int64_t nnz_;
     const perm_value_type type_;
+    const MatrixFunction function_;
     const Precision precision_;
+    const double tolerance_;
     const Escalation escalation_;
 };
 

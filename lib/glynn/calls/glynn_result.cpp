@@ -7,6 +7,8 @@
 namespace libperm {
 
 SmallAccount account_of(const DenseSum &sum, int n, std::int64_t nnz, int threads) {
+    if (sum.engine != Engine::glynn)
+        return {n, nnz, threads, 0, sum.operations, sizeof(SmallMatrix), sum.engine};
     if (sum.is_by_definition) {
         const double permutations = n < 2 ? 1 : n == 2 ? 2 : 6;
         return {n, nnz, threads, permutations, permutations * n, sizeof(SmallMatrix)};
@@ -21,7 +23,7 @@ void fill(perm_result &result, const TapeAnswer &value, bool tolerance_met, cons
     result.rel_error_bound = value.rel_error_bound;
     result.exact = value.exact;
     result.tolerance_met = tolerance_met;
-    result.engine = engine_name(Engine::glynn);
+    result.engine = engine_name(account.engine);
     result.device = "cpu";
     result.n = account.n;
     result.nnz = account.nnz;

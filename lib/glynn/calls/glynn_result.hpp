@@ -15,6 +15,7 @@ struct SmallAccount {
     int threads;
     double subsets, operations;
     std::size_t bytes;
+    Engine engine = Engine::glynn;
 };
 SmallAccount account_of(const DenseSum &sum, int n, std::int64_t nnz, int threads);
 

@@ -50,4 +50,8 @@ char *text_of(const TapeAnswer &answer) {
     return copy_of(answer_of(answer, true).text);
 }
 
+char *text_of(const DenseSum &sum) {
+    return sum.mpz ? text_of(*sum.mpz) : sum.integer ? text_of(*sum.integer) : text_of(sum.value);
+}
+
 } // namespace libperm

@@ -2,6 +2,8 @@
 
 #include "jit/lanes/sign_sum.hpp"
 #include "lib/base/error.hpp"
+#include "lib/bjorklund/plan.hpp"
+#include "lib/glynn/graphs/graph_sum.hpp"
 #include "lib/glynn/multiplicities/line_classes.hpp"
 #include "lib/glynn/small_matrix.hpp"
 #include "lib/plan/plan.hpp"
@@ -35,16 +37,30 @@ bool is_usual(const perm_opts &o) {
            (o.time_limit_seconds == 0 || o.time_limit_seconds >= ample_seconds) &&
            is_one_of(o.without, "", "") && is_one_of(o.decompose, "auto", "auto") &&
            is_one_of(o.chunks, "ceg", "ceg") && o.cache_limit_bytes >= 0 && is_one_of(o.checkpoint, "", "") &&
-           o.checkpoint_seconds == 0 && o.gpus == 0 && o.reserved2 == 0 && !o.machine &&
-           is_one_of(o.function, "permanent", "permanent");
+           o.checkpoint_seconds == 0 && o.gpus == 0 && o.reserved2 == 0 && !o.machine;
+}
+
+// None: a name of none.
+std::optional<MatrixFunction> function_of(const perm_opts &o, MatrixFunction by_default) {
+    if (!o.function) return by_default;
+    for (const auto function :
+         {MatrixFunction::permanent, MatrixFunction::hafnian, MatrixFunction::loop_hafnian})
+        if (o.function == std::string_view(function_name(function))) return function;
+    return {};
 }
 
 } // namespace
 
-std::optional<SmallRequest> small_request(const perm_opts *opts) {
+std::optional<SmallRequest> small_request(const perm_opts *opts, MatrixFunction by_default) {
     SmallRequest request;
+    request.function = by_default;
     if (!opts) return request;
     if (!is_usual(*opts)) return {};
+    const auto function = function_of(*opts, by_default);
+    if (!function) return {};
+    request.function = *function;
+    // Glynn's sum is of permanents; who names Björklund's engine is given that, as it is planned.
+    if (request.function != MatrixFunction::permanent && !is_one_of(opts->engine, "auto", "auto")) return {};
     request.watch.cancel = opts->cancel;
     request.watch.cancel_user = opts->cancel_user;
     request.watch.progress = opts->progress;
@@ -63,35 +79,53 @@ std::optional<SmallRequest> small_request(const perm_opts *opts) {
     return request;
 }
 
-std::optional<double> glynn_terms(const Plan &plan) {
+namespace {
+
+bool is_usual(const Options &o, bool is_integer) {
+    return !o.names_engine() && o.modulus == 0 && o.device != Device::gpu && o.reckoned_gpus == 0 &&
+           (o.precision == Precision::automatic || o.precision == Precision::double_ ||
+            (o.precision == Precision::exact && is_integer)) &&
+           o.memory_limit >= ample_bytes && o.refuse_seconds >= ample_seconds && o.passes == Passes() &&
+           !o.decompose_as_published && !o.equal_chunks && o.checkpoint.empty();
+}
+
+bool is_full(const Pattern &a) { return a.nnz() == std::int64_t{a.rows} * a.cols; }
+
+} // namespace
+
+std::optional<StraightRoad> straight_road(const Plan &plan) {
     const Options &o = plan.options;
     const InputPattern &input = plan.input;
     const bool is_integer = input.value_type == PERM_VALUE_I64 || input.value_type == PERM_VALUE_PATTERN;
-    const bool is_usual = o.function == MatrixFunction::permanent && !o.names_engine() && o.modulus == 0 &&
-                          o.device != Device::gpu && o.reckoned_gpus == 0 &&
-                          (o.precision == Precision::automatic || o.precision == Precision::double_ ||
-                           (o.precision == Precision::exact && is_integer)) &&
-                          o.memory_limit >= ample_bytes && o.refuse_seconds >= ample_seconds &&
-                          o.passes == Passes() && !o.decompose_as_published && !o.equal_chunks &&
-                          o.checkpoint.empty();
-    if (!is_usual) return {};
+    if (!is_usual(o, is_integer)) return {};
+    if (input.pattern.one_sided) {
+        if (plan.n() > most_small_order || input.multiplied || input.value_type == PERM_VALUE_TEXT ||
+            !is_small_and_dense(input.pattern) || (is_integer && o.precision == Precision::double_))
+            return {};
+        return StraightRoad{engine_for(Goal::dense_graph), BjorklundPlan(input.pattern).terms(), "terms"};
+    }
+    const Engine glynn = engine_for(Goal::dense);
     if (input.repeats) {
         const bool is_for_doubles = o.precision != Precision::exact && (input.value_type == PERM_VALUE_F64 ||
                                                                         input.value_type == PERM_VALUE_C128);
-        return is_for_doubles ? terms_of_line_classes(input) : std::nullopt;
+        const auto terms = is_for_doubles ? terms_of_line_classes(input) : std::nullopt;
+        return terms ? std::optional(StraightRoad{glynn, *terms, "terms"}) : std::nullopt;
     }
     const bool is_for_signs = input.free_lines() == 0 && input.value_type != PERM_VALUE_TEXT &&
                               is_small_and_dense(plan.n(), input.pattern.nnz()) &&
                               (plan.n() < least_order_compared || plan.reductions.merged == 0);
     if (!is_for_signs) return {};
-    return std::ldexp(1.0, std::max(plan.n(), least_sign_order) - 1);
+    return StraightRoad{glynn, std::ldexp(1.0, std::max(plan.n(), least_sign_order) - 1), "subsets"};
 }
 
 bool executes_glynn(const Plan &plan) {
     const InputPattern &input = plan.input;
-    return glynn_terms(plan) && !input.repeats && input.value_type != PERM_VALUE_PATTERN &&
-           input.source.empty() && !input.written &&
-           input.pattern.nnz() == std::int64_t{plan.n()} * plan.n() && plan.refusal == PERM_OK;
+    if (!straight_road(plan) || input.value_type == PERM_VALUE_PATTERN || plan.refusal != PERM_OK)
+        return false;
+    if (input.pattern.one_sided)
+        return input.written && !input.multiplied && !input.written->row_weights &&
+               is_full(input.written->pattern);
+    return !input.repeats && input.source.empty() && !input.written && is_full(input.pattern);
 }
 
 bool is_small_and_dense(std::int64_t n, std::int64_t nnz) {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "lib/input/call_watch.hpp"
+#include "lib/input/engine.hpp"
+#include "lib/input/matrix_function.hpp"
 #include "lib/number/precision.hpp"
 
 #include <perm.h>
@@ -18,15 +20,21 @@ struct SmallRequest {
     int threads = 0; // 0: one for each core
     CallWatch watch;
     Precision precision = Precision::automatic; // or double_ or, which integers alone get here, exact
+    MatrixFunction function = MatrixFunction::permanent;
 };
 
 // Nothing is parsed or looked up: options that say more than the usual are for the general road, and so are
 // those at fault.
-std::optional<SmallRequest> small_request(const perm_opts *opts);
+std::optional<SmallRequest> small_request(const perm_opts *opts,
+                                          MatrixFunction by_default = MatrixFunction::permanent);
 
-// How many terms the sum over signs, or over counts, has that perm_compute would begin with for the plan's
-// matrix and options; none if it would not begin with one.
-std::optional<double> glynn_terms(const Plan &plan);
+// The sum over signs, or over counts, that perm_compute would begin with for the plan's matrix and options.
+struct StraightRoad {
+    Engine engine;
+    double terms;
+    const char *what; // these are
+};
+std::optional<StraightRoad> straight_road(const Plan &plan); // none if it would not begin with one
 
 // Whether the plan's executions begin with it: as perm_compute, where the pattern is full.
 bool executes_glynn(const Plan &plan);

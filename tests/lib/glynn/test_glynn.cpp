@@ -1,6 +1,6 @@
 // The straight road of small matrices from inside: its two grids, its integers, and what it leaves to others.
 #include "bench/families.hpp"
-#include "lib/glynn/calls/compute_glynn.hpp"
+#include "lib/glynn/calls/compute_small.hpp"
 #include "lib/glynn/glynn_double.hpp"
 #include "lib/glynn/glynn_int128.hpp"
 #include "lib/glynn/small_grid.hpp"

@@ -1,8 +1,10 @@
-"""Distributions of photons in JAX and torch, by their own operations, so that they differentiate them."""
+"""What JAX and torch differentiate by their own operations: distributions of photons; the minors that a
+hafnian's derivatives are."""
 
 from __future__ import annotations
 
 import math
+from itertools import combinations
 from typing import Any, Callable
 
 from libperm._core import fock
@@ -57,3 +59,13 @@ def _require_memory(caps: tuple[int, ...], copies: tuple[int, ...] | None) -> No
     widths = [1] * len(ways) if copies is None else fock.sizes(copies, photons)
     taken = sum(x * y for x, y in zip(ways, widths)) * 32.0 * len(caps)
     Limits.of(None, None).require(taken, 0, f"{ways[-1]} outcomes with what their derivatives are made of")
+
+
+def kept_lines(n: int, left_out: int) -> tuple[Any, Any]:
+    """Ways to leave out one line or two of n: arrays (ways, left_out) of these, and of those kept."""
+    import numpy as np
+
+    ways = list(combinations(range(n), left_out))
+    kept = [[k for k in range(n) if k not in way] for way in ways]
+    shape = len(ways), max(n - left_out, 0)
+    return np.array(ways, int).reshape(-1, left_out), np.array(kept, int).reshape(shape)

@@ -21,7 +21,10 @@ def permanents(batch: Any, full: bool, options: Mapping[str, Any]) -> Any:
     """Computes those of an array (count, n, n), or returns None where the general way is to be taken."""
     count, rows, columns = batch.shape
     is_served = count > 0 and 0 < rows == columns <= _LARGEST_ORDER and batch.dtype.char in "dDl"
-    if not is_served or not quick.are_plain(options) or not batch[0].all():
+    if not is_served or not quick.are_plain(options):
+        return None
+    is_full = batch[0].all() if options.get("function") is None else _is_complete(batch[0])
+    if not is_full:
         return None
     is_short = count << rows < _MOST_TERMS and batch.dtype.char in "dD"
     numbers = quick.dense_permanents(batch) if is_short and not full and not options else None
@@ -29,6 +32,13 @@ def permanents(batch: Any, full: bool, options: Mapping[str, Any]) -> Any:
         return numbers
     with _plan(batch, options) as plan:
         return plan.permanents(batch, full)
+
+
+def _is_complete(a: Any) -> bool:
+    """Whether each line has an edge to each other."""
+    import numpy as np
+
+    return bool(np.count_nonzero(a) - np.count_nonzero(a.diagonal()) == len(a) * (len(a) - 1))
 
 
 def gradients(batch: Any, full: bool, options: Mapping[str, Any]) -> Any:

@@ -99,16 +99,27 @@ def permanent(
     6
     """
     if row_unmatched is None and col_unmatched is None:
-        number = None if full else _small(A) if not options else quick.permanent(A, options)
+        number = None if full or options else _small(A)
         if number is not None:
             return number
-        found = _computed(A, dict(options))
+    return answered(A, row_unmatched, col_unmatched, full, dict(options), 3)
+
+
+def answered(
+    a: Any, row_unmatched: Any, col_unmatched: Any, full: bool, options: dict[str, Any], level: int
+) -> Number | Result:
+    """The number, or the Result, of what the options say; a warning tells of the caller `level` calls up."""
+    if row_unmatched is None and col_unmatched is None:
+        number = None if full else quick.permanent(a, options) if options else None
+        if number is not None:
+            return number
+        found = _computed(a, options)
     else:
-        found = _weighted(A, row_unmatched, col_unmatched, dict(options))
+        found = _weighted(a, row_unmatched, col_unmatched, options)
     answer, kind, wants_exact, as_numpy = found
     if full:
         return result_of(answer, kind, wants_exact, as_numpy)
-    warn_if_missed(answer.struct, 2)
+    warn_if_missed(answer.struct, level)
     return value_of(answer.struct, answer.text, kind, wants_exact, as_numpy)
 
 
@@ -192,7 +203,7 @@ def permanents(
     if is_array(batch):
         if batch.ndim != 3:
             raise TypeError(f"an array of {batch.ndim} dimensions is no batch of matrices: 3 are expected")
-        is_general = has_weights or _counts_lines(options) or options.get("function") is not None
+        is_general = has_weights or _counts_lines(options)
         found = None if is_general else full_batch.permanents(batch, full, options)
         if found is not None:
             return found

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+from libperm._core import quick
 from libperm._core.errors import InvalidOptionError
-from libperm._core.functions import compute, permanents
-from libperm._core.result import Result, warn_if_missed
+from libperm._core.functions import answered, permanents
+from libperm._core.result import Result
 from libperm._core.scalars import Number
 
 if TYPE_CHECKING:
@@ -61,13 +62,15 @@ def hafnian(
     >>> libperm.hafnian([[0.5]], multiplicity=[4])
     0.75
     """
-    given: Any = options
-    weights = _weights(loops, given, multiplicity)
-    found = compute(A, row_unmatched=weights, **options)
-    if full:
-        return found
-    warn_if_missed(found, 2)
-    return found.value
+    if not options and not full and multiplicity is None and isinstance(loops, (bool, type(None))):
+        number = quick.hafnian(A, bool(loops))
+        if number is not None:
+            return number
+    return _answered(A, loops, multiplicity, full, options, 4)
+
+
+def _answered(A: Any, loops: Any, multiplicity: Any, full: bool, options: Any, level: int) -> Number | Result:
+    return answered(A, _weights(loops, options, multiplicity), None, full, options, level)
 
 
 def _weights(loops: Any, options: dict[str, Any], multiplicity: Any) -> Any:
@@ -91,11 +94,15 @@ def loop_hafnian(A: Any, **options: Any) -> Any:
     >>> libperm.loop_hafnian([[1, 1, 1], [1, 1, 1], [1, 1, 1]])
     4
     """
-    if options.get("loops") is None:
-        options["loops"] = True
-    elif options["loops"] is False:
+    if not options:
+        number = quick.hafnian(A, True)
+        if number is not None:
+            return number
+    loops, multiplicity = options.pop("loops", None), options.pop("multiplicity", None)
+    if loops is False:
         raise InvalidOptionError("loops=False: that is hafnian()")
-    return hafnian(A, **options)
+    full = options.pop("full", False)
+    return _answered(A, True if loops is None else loops, multiplicity, full, options, 4)
 
 
 def hafnians(

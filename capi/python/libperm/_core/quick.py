@@ -5,6 +5,7 @@ extension is not built, or PERM_PYTHON_PURE is set, everything goes that way."""
 from __future__ import annotations
 
 import functools
+import math
 import os
 import sys
 from collections.abc import Mapping
@@ -45,6 +46,8 @@ class Kept:
 
 _kept = functools.lru_cache(maxsize=64, typed=True)(lambda **options: Kept(options))
 _DEFAULT = Kept({})
+_OF_GRAPHS = tuple(Kept({"function": name}) for name in ("hafnian", "loop_hafnian"))
+_MOST_COUNTS, _MOST_COPIES = 1 << 13, 100  # of a graph's kinds of lines, of its lines: more may take long
 
 
 def are_plain(options: Mapping[str, Any]) -> bool:
@@ -68,19 +71,43 @@ sub_permanents: Callable[[Any], Any] = (lambda a: None) if compiled is None else
 gradient: Callable[[Any], Any] = (lambda a: None) if compiled is None else compiled.gradient
 
 
-def _split(options: Mapping[str, Any]) -> tuple[Mapping[str, Any], tuple[Any, ...]]:
+def _split(options: Mapping[str, Any]) -> tuple[Kept | None, tuple[Any, ...]]:
     """Separates the multiplicities, as the compiled calls take them: both, or none."""
     if _MULTIPLICITIES.isdisjoint(options):
-        return options, ()
+        return _kept_of(options) if options else _DEFAULT, ()
     others = {name: value for name, value in options.items() if name not in _MULTIPLICITIES}
-    return others, tuple(options.get(name) for name in MULTIPLICITIES)
+    counts = tuple(options.get(name) for name in MULTIPLICITIES)
+    if others.get("function") is not None and not _are_few(counts):
+        return None, ()
+    return _kept_of(others) if others else _DEFAULT, counts
+
+
+def _are_few(counts: tuple[Any, ...]) -> bool:
+    """Of a graph's lines; of others than the most frequent one all numbers of copies are gone through."""
+    try:
+        for given in counts:
+            if given is not None and (
+                not isinstance(given, (list, tuple))
+                or sum(given) > _MOST_COPIES
+                or math.prod(c + 1 for c in given) > _MOST_COUNTS * (1 + max(given, default=0))
+            ):
+                return False
+    except TypeError:
+        return False
+    return True
+
+
+def hafnian(a: Any, has_loops: bool) -> Number | None:
+    number: Number | None = (
+        None if compiled is None else compiled.permanent(a, *_OF_GRAPHS[has_loops].addresses)
+    )
+    return number
 
 
 def permanent(a: Any, options: Mapping[str, Any]) -> Number | None:
     if compiled is None:
         return None
-    others, counts = _split(options)
-    kept = _kept_of(others) if others else _DEFAULT
+    kept, counts = _split(options)
     number: Number | None = None if kept is None else compiled.permanent(a, *kept.addresses, *counts)
     return number
 
@@ -89,8 +116,7 @@ def compute(a: Any, options: Mapping[str, Any], result: int) -> tuple[Kind, bool
     """Fills the perm_result at this address; returns the kind of numbers and whether they are exact."""
     if compiled is None:
         return None
-    others, counts = _split(options)
-    kept = _kept_of(others)
+    kept, counts = _split(options)
     value_type = None if kept is None else compiled.compute(a, result, *kept.addresses, *counts)
     if kept is None or value_type is None:
         return None
