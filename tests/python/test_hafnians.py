@@ -271,3 +271,12 @@ def test_the_walrus_is_followed_in_what_it_refuses_and_warns_of():
     for call in (thewalrus.hafnian_banded, lambda a: thewalrus.hafnian_repeated(a, [1, 1])):
         with pytest.raises(TypeError):
             call([[0, 1], [1, 0]])
+
+
+def test_a_warning_tells_of_the_caller():
+    a = np.array([[0.0, 1, 1, 1], [1, 0, 1, 1], [1, 1, 0, -2], [1, 1, -2, 0]])
+    a[2, 3] = a[3, 2] = -2 * (1 + 2**-52)
+    for call in (libperm.hafnian, lambda a, **options: libperm.loop_hafnian(a, loops=[0] * 4, **options)):
+        with pytest.warns(libperm.PrecisionWarning) as told:
+            call(a, precision="double", engine="bjorklund", tolerance=1e-300)
+        assert os.path.basename(told[0].filename) == "test_hafnians.py"

@@ -115,7 +115,7 @@ def answered(
             return number
         found = _computed(a, options)
     else:
-        found = _weighted(a, row_unmatched, col_unmatched, options)
+        found = _weighted(a, row_unmatched, col_unmatched, options, level + 1)
     answer, kind, wants_exact, as_numpy = found
     if full:
         return result_of(answer, kind, wants_exact, as_numpy)
@@ -135,16 +135,16 @@ def compute(
     """
     if row_unmatched is None and col_unmatched is None:
         return result_of(*_computed(A, dict(options)))
-    return result_of(*_weighted(A, row_unmatched, col_unmatched, dict(options)))
+    return result_of(*_weighted(A, row_unmatched, col_unmatched, dict(options), 3))
 
 
 def _weighted(
-    a: Any, row_unmatched: Any, col_unmatched: Any, options: dict[str, Any]
+    a: Any, row_unmatched: Any, col_unmatched: Any, options: dict[str, Any], level: int
 ) -> tuple[Answer, Kind, bool, bool]:
     answer, matrix = Answer(), read(as_array(a))
     given, _buffer, kind = weighted_input(matrix, row_unmatched, col_unmatched, options)
     if options.get("function") is None:
-        warn_if_none_matches(given, row_unmatched is not None, col_unmatched is not None, 3)
+        warn_if_none_matches(given, row_unmatched is not None, col_unmatched is not None, level)
     prepared = Prepared(options, "exact" if kind.is_exact else None)
     arguments = given.address, prepared.address, answer.address
     run(prepared, True, lambda: check(library.perm_compute(*arguments)))
