@@ -297,7 +297,6 @@ Json plan_json(const Plan &plan, const GradientForecast &gradient) {
         j["gpu_hours"] = plan.serial_seconds / 3600;
         j["model_error"] = model_error;
     }
-    const bool is_of_graph = plan.input.pattern.one_sided;
     const std::optional<StraightRoad> road = straight_road(plan);
     j["straight_road"] = road.has_value();
     j["straight_engine"] = road ? Json(engine_name(road->engine)) : Json(nullptr);
