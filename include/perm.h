@@ -691,7 +691,8 @@ PERM_API perm_status perm_estimate(const perm_csr *a, const perm_opts *opts, con
  * line by line where it is planar and too wide for that, each sample checked against its product over the permanent
  * to 2^-32 (docs/structure.md), else by rejection.
  * columns: shots * n_rows numbers: of each sample the column of each row, -1 for a row that stays unmatched. With function
- * "hafnian" or "loop_hafnian" the line that each line is matched to, itself by its loop; along a tree alone.
+ * "hafnian" or "loop_hafnian" the line that each line is matched to, itself by its loop: along a tree, or, of up to 64
+ * lines, line by line, by hafnians of what is left.
  * A checkpoint (perm_opts) keeps all samples that are drawn, four bytes a row, which the memory limit must allow for.
  * Errors: those of perm_compute; PERM_BAD_MATRIX for negative or complex entries, and where the permanent is 0;
  * PERM_UNSUPPORTED for multiplicities. What the array holds then is of no use. */

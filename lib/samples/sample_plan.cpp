@@ -19,7 +19,8 @@ namespace {
 
 constexpr double row_seconds = 1e-8; // of a shot
 
-constexpr char short_tape = 's', long_one = 'l', any_tape = 'a', by_walks = 'w', line_by_line = 'p';
+constexpr char short_tape = 's', long_one = 'l', any_tape = 'a', by_walks = 'w', line_by_line = 'p',
+               by_hafnians = 'h';
 
 TapeWish wish_of(char letter) {
     return letter == short_tape ? TapeWish{0x1p22, 0x1p28} : TapeWish{letter == long_one ? 0x1p26 : 0x1p32};
@@ -43,8 +44,8 @@ class SamplePlan::Choice {
     // line and by rejection, within the limit; along any frontier that fits. How many threads there are has
     // no part in it, but for what is refused.
     Way quickest() const {
-        if (part_.pattern.one_sided) return along_tree();
         constexpr double moment = 2, of_tape = 10, day = 86400; // seconds; of one thread, but for the day
+        if (part_.pattern.one_sided) return of_graph(of_tape);
         Way way;
         if (try_tape(short_tape, way) || try_walks(std::min(moment, options_.refuse_seconds), 1, way))
             return way;
@@ -66,6 +67,8 @@ class SamplePlan::Choice {
     Way named(char letter) const {
         const bool is_graph = part_.pattern.one_sided;
         if (letter == by_walks && !is_graph) return walks(options_);
+        if (letter == by_hafnians && is_graph && part_.pattern.rows <= GraphShots::most_lines)
+            return hafnians();
         if (letter == line_by_line && !is_graph) return planar(named_outline());
         if (letter != short_tape && letter != long_one && letter != any_tape)
             throw Error(PERM_BAD_ARGUMENT, "the samples were begun in a way that there is not: begin anew");
@@ -73,9 +76,22 @@ class SamplePlan::Choice {
     }
 
   private:
-    Way along_tree() const {
+    // Along a tree where that is not long; line by line where it takes no longer than a long one; along that.
+    Way of_graph(double most_of_lines) const {
         Way way;
-        return try_tape(short_tape, way) || try_tape(long_one, way) ? std::move(way) : tape(any_tape);
+        if (try_tape(short_tape, way) || try_tape(long_one, way)) return way;
+        const double seconds = GraphShots::seconds(part_, shots_);
+        if (seconds <= most_of_lines) return hafnians();
+        if (try_tape(any_tape, way)) return way;
+        if (seconds / options_.threads > options_.refuse_seconds || seconds == infinity)
+            return tape(any_tape); // or says what it takes
+        return hafnians();
+    }
+    Way hafnians() const {
+        Way way;
+        way.letter = by_hafnians;
+        way.graph = std::make_unique<GraphShots>(part_, shots_, seed_);
+        return way;
     }
     Way walks(const Options &within) const {
         return {by_walks, nullptr,
@@ -179,6 +195,11 @@ void SamplePlan::take(Way way, int threads) {
         bytes_ += made.walks->bytes();
         seconds_ += made.walks->seconds();
     }
+    if (made.graph) {
+        shot_seconds_ += made.graph->shot_seconds();
+        seconds_ += made.graph->shot_seconds() / threads * static_cast<double>(shots_);
+        at_once_ = std::min(at_once_, GraphShots::at_once);
+    }
     if (made.planar) {
         bytes_ += made.planar->bytes();
         shot_seconds_ += made.planar->shot_seconds();
@@ -200,13 +221,13 @@ std::string SamplePlan::way_in_words() const {
     };
     add(std::any_of(ways_.begin(), ways_.end(), [](const Way &one) { return one.tape != nullptr; }),
         "along the frontier");
-    add(has_planar(), "line by line");
+    add(goes_line_by_line(), "line by line");
     add(!walked_.empty(), "by rejection");
     return words;
 }
 
-bool SamplePlan::has_planar() const {
-    return std::any_of(ways_.begin(), ways_.end(), [](const Way &one) { return one.planar != nullptr; });
+bool SamplePlan::goes_line_by_line() const {
+    return std::any_of(ways_.begin(), ways_.end(), [](const Way &one) { return one.planar || one.graph; });
 }
 
 std::string SamplePlan::digest() const {
@@ -230,6 +251,7 @@ void SamplePlan::draw_numbered(std::int64_t first, std::uint32_t count, Column *
         if (ways_[p].walks) continue;
         if (ways_[p].tape) ways_[p].tape->draw(number, count, taken);
         if (ways_[p].planar) ways_[p].planar->draw(number, count, taken, control);
+        if (ways_[p].graph) ways_[p].graph->draw(number, count, taken, control);
         const SampledPart &part = parts_[p];
         auto next = taken.begin();
         for (std::int32_t line = 0; line < part.pattern.rows; ++line)

@@ -1,7 +1,8 @@
 // How the matchings of a matrix are drawn: each of its blocks along the frontier, line by line where it is
-// planar, or by rejection.
+// planar or a graph, or by rejection.
 #pragma once
 
+#include "lib/samples/graph_shots.hpp"
 #include "lib/samples/planar/planar_shots.hpp"
 #include "lib/samples/sampled_parts.hpp"
 #include "lib/samples/tape_sampler.hpp"
@@ -57,7 +58,7 @@ class SamplePlan {
 
     // Whether there are parts that are not drawn by rejection, of which any shot can be drawn by itself.
     bool has_numbered() const { return walked_.size() < ways_.size(); }
-    bool has_planar() const;
+    bool goes_line_by_line() const;                    // some part
     std::uint32_t at_once() const { return at_once_; } // shots of these that are drawn together
     // Of parts that are drawn by rejection.
     std::size_t walked() const { return walked_.size(); }
@@ -77,6 +78,7 @@ class SamplePlan {
         std::unique_ptr<const TapeShots> tape;
         std::unique_ptr<const WalkPlan> walks;
         std::unique_ptr<const PlanarShots> planar;
+        std::unique_ptr<const GraphShots> graph = nullptr;
     };
     class Choice;
     void take(Way way, int threads);

@@ -35,9 +35,9 @@ NumberedPieces pieces_of(const SamplePlan &plan) {
     constexpr std::int64_t columns = 1 << 20, most_pieces = 1 << 16;
     if (!plan.has_numbered()) return NumberedPieces::of_length(0, 1);
     const std::int64_t worth = std::max<std::int64_t>(columns / plan.rows(), 1),
-                       length =
-                           std::max(plan.has_planar() ? std::min<std::int64_t>(worth, plan.at_once()) : worth,
-                                    plan.shots() / most_pieces);
+                       length = std::max(
+                           plan.goes_line_by_line() ? std::min<std::int64_t>(worth, plan.at_once()) : worth,
+                           plan.shots() / most_pieces);
     return NumberedPieces::of_length(static_cast<std::uint64_t>(plan.shots()),
                                      static_cast<std::uint64_t>(length));
 }

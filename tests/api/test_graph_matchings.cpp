@@ -82,11 +82,38 @@ const DrawnKind weights[]{
      }},
 };
 
-// Less what is expected, in standard deviations (Wilson and Hilferty).
-double deviations(double chi_square, double freedom) {
-    const double v = 2 / (9 * freedom);
-    return (std::cbrt(chi_square / freedom) - (1 - v)) / std::sqrt(v);
-}
+// Of how often matchings were drawn; those that are expected fewer than five times count as one.
+struct ChiSquare {
+    double chi_square = 0, freedom = 0;
+
+    void add(const std::map<Columns, mpq_class> &law, const Columns &drawn, std::size_t n) {
+        std::map<Columns, double> counts;
+        const double shots = n == 0 ? 1 : static_cast<double>(drawn.size() / n);
+        for (auto at = drawn.begin(); at != drawn.end(); at += static_cast<std::ptrdiff_t>(n))
+            ++counts[Columns(at, at + static_cast<std::ptrdiff_t>(n))];
+        mpq_class whole = 0;
+        for (const auto &[matching, weight] : law) whole += weight;
+        for (const auto &[matching, count] : counts) CHECK(law.contains(matching)); // and nothing else
+        double rare = 0, rare_expected = 0, bins = 0;
+        const auto put = [&](double count, double expected) {
+            chi_square += (count - expected) * (count - expected) / expected;
+            ++bins;
+        };
+        for (const auto &[matching, weight] : law) {
+            const double expected = shots * mpq_class(weight / whole).get_d();
+            if (expected >= 5)
+                put(counts[matching], expected);
+            else
+                rare += counts[matching], rare_expected += expected;
+        }
+        if (rare_expected >= 5) put(rare, rare_expected);
+        freedom += std::max(0.0, bins - 1);
+    }
+    double deviations() const { // Wilson and Hilferty
+        const double v = 2 / (9 * freedom);
+        return (std::cbrt(chi_square / freedom) - (1 - v)) / std::sqrt(v);
+    }
+};
 
 } // namespace
 
@@ -212,7 +239,7 @@ TEST_CASE("polynomials of hafnians are those of their values") {
 TEST_CASE("each matching of a graph is drawn as often as its share says") {
     Random random(run::seed(3923));
     constexpr std::int64_t shots = 3000;
-    double chi_square = 0, freedom = 0;
+    ChiSquare all;
     int compared = 0, impossible = 0;
     for (const DrawnKind &kind : weights)
         for (int k = 0; k < run::cases(60); ++k) {
@@ -222,49 +249,32 @@ TEST_CASE("each matching of a graph is drawn as often as its share says") {
             CAPTURE(kind.name);
             CAPTURE(k);
             CAPTURE(drawn.function);
-            const perm_opts opts = of_function(drawn.function);
-            Columns columns(shots * n + 1, -7);
-            const std::uint64_t seed = random.bits();
-            const perm_status status = perm_sample(&input.csr(), &opts, shots, seed, columns.data());
             const std::map<Columns, mpq_class> law = all_matchings(drawn);
-            if (law.empty()) {
-                CHECK(status == PERM_BAD_MATRIX);
-                ++impossible;
-                continue;
+            for (const std::int64_t bytes : {0, 1000}) { // no tape fits: line by line
+                perm_opts opts = of_function(drawn.function);
+                opts.memory_limit_bytes = bytes;
+                Columns columns(shots * n + 1, -7);
+                const std::uint64_t seed = random.bits();
+                const perm_status status = perm_sample(&input.csr(), &opts, shots, seed, columns.data());
+                if (law.empty()) {
+                    CHECK(status == PERM_BAD_MATRIX);
+                    ++impossible;
+                    continue;
+                }
+                REQUIRE_MESSAGE(status == PERM_OK, std::string(perm_last_error()));
+                CHECK(columns.back() == -7);
+                columns.pop_back();
+                all.add(law, columns, n);
+                ++compared;
+                perm::Sampler sampler(input.csr(), shots, seed, opts); // whose first are the same
+                const Columns few = sampler.draw(3);
+                CHECK(std::equal(few.begin(), few.end(), columns.begin()));
             }
-            REQUIRE_MESSAGE(status == PERM_OK, perm_last_error());
-            CHECK(columns.back() == -7);
-            std::map<Columns, double> counts;
-            for (std::size_t shot = 0; shot < shots; ++shot)
-                ++counts[Columns(columns.begin() + static_cast<std::ptrdiff_t>(shot * n),
-                                 columns.begin() + static_cast<std::ptrdiff_t>((shot + 1) * n))];
-            mpq_class whole = 0;
-            for (const auto &[matching, weight] : law) whole += weight;
-            for (const auto &[matching, count] : counts) CHECK(law.contains(matching)); // and nothing else
-            double rare = 0, rare_expected = 0, bins = 0;
-            const auto add = [&](double count, double expected) {
-                chi_square += (count - expected) * (count - expected) / expected;
-                ++bins;
-            };
-            for (const auto &[matching, weight] : law) {
-                const double expected = static_cast<double>(shots) * mpq_class(weight / whole).get_d();
-                if (expected >= 5)
-                    add(counts[matching], expected);
-                else
-                    rare += counts[matching], rare_expected += expected;
-            }
-            if (rare_expected >= 5) add(rare, rare_expected);
-            freedom += bins - 1;
-            ++compared;
-            Columns few(3 * n + 1, -7); // a sampler's first are the same
-            perm::Sampler sampler(input.csr(), shots, seed, opts);
-            few = sampler.draw(3);
-            CHECK(std::equal(few.begin(), few.end(), columns.begin()));
         }
-    CHECK(compared > run::enough(80));
+    CHECK(compared > run::enough(160));
     CHECK(impossible > 0);
-    CHECK(freedom > run::enough(200));
-    CHECK(std::fabs(deviations(chi_square, freedom)) < 5);
+    CHECK(all.freedom > run::enough(400));
+    CHECK(std::fabs(all.deviations()) < 5);
 }
 
 TEST_CASE("samples of a long graph take its entries as often as their probabilities say") {
@@ -317,8 +327,27 @@ TEST_CASE("samples of a long graph take its entries as often as their probabilit
     CHECK(farthest < 5.5);
 }
 
-TEST_CASE("of graphs too wide for a tree no samples are drawn, and a text says why") {
-    const std::int64_t n = 40;
+TEST_CASE("full graphs are drawn line by line, with the same bits on any number of threads") {
+    Random random(run::seed(3926));
+    const Given full =
+        given(oracle::GaussianMatrix(14, std::vector<Gaussian>(14, Gaussian{1, 0})), As::complex);
+    constexpr std::int64_t shots = 40;
+    perm_opts opts = of_function("loop_hafnian");
+    opts.memory_limit_bytes = 1000;
+    const std::uint64_t seed = random.bits();
+    const perm::Task task = perm::Task::samples(full.csr, shots, seed, opts);
+    CHECK(task.explain().find("line by line") != std::string::npos);
+    const Columns drawn = task.run_samples();
+    for (std::size_t k = 0; k < drawn.size(); ++k)
+        CHECK(drawn[k - k % 14 + at(drawn[k])] == static_cast<std::int64_t>(k % 14));
+    opts.threads = 1;
+    Columns again(drawn.size());
+    REQUIRE(perm_sample(&full.csr, &opts, shots, seed, again.data()) == PERM_OK);
+    CHECK(again == drawn);
+}
+
+TEST_CASE("of graphs too wide for a tree, and of too many lines, no samples are drawn, and a text says why") {
+    const std::int64_t n = 70;
     std::vector<std::int64_t> row_ptr{0}, col;
     for (std::int64_t i = 0; i < n; ++i) {
         for (std::int64_t j = 0; j < n; ++j)

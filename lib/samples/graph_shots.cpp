@@ -1,0 +1,151 @@
+#include "lib/samples/graph_shots.hpp"
+
+#include "lib/base/error.hpp"
+#include "lib/base/randomness.hpp"
+#include "lib/bjorklund/bjorklund.hpp"
+#include "lib/number/infinity.hpp"
+#include "lib/run/run_control.hpp"
+#include "preprocess/index.hpp"
+#include "preprocess/matching.hpp"
+#include "preprocess/parallel.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <map>
+
+namespace libperm {
+namespace {
+
+std::uint64_t bit(std::int32_t line) { return std::uint64_t{1} << line; }
+
+// Of these lines, by their order.
+Block block_of_lines(const SampledPart &part, std::uint64_t lines) {
+    Block block;
+    const auto place = [lines](std::int32_t line) { return std::popcount(lines & (bit(line) - 1)); };
+    block.pattern.one_sided = true;
+    block.pattern.rows = block.pattern.cols = std::popcount(lines);
+    for (std::uint64_t rest = lines; rest != 0; rest &= rest - 1) {
+        const std::int32_t i = std::countr_zero(rest);
+        std::int64_t entry = part.pattern.row_begin(i);
+        for (const std::int32_t j : part.pattern.row(i)) {
+            if ((lines & bit(j)) != 0) {
+                block.pattern.col.push_back(place(j));
+                block.values.push_back(part.entries[at(entry)]);
+            }
+            ++entry;
+        }
+        block.pattern.row_ptr.push_back(std::ssize(block.pattern.col));
+    }
+    return block;
+}
+
+// Exactly 0 where nothing matches the lines.
+Ball hafnian_of(const SampledPart &part, std::uint64_t lines, RunControl &control) {
+    if (lines == 0) return ball_of(tracked(1));
+    const Block block = block_of_lines(part, lines);
+    if (!has_perfect_matching(block.pattern)) return {};
+    RunControl own(control, 0);
+    return std::get<Ball>(run_bjorklund(BjorklundPlan(block.pattern), block, own).value);
+}
+
+} // namespace
+
+double GraphShots::seconds(const SampledPart &part, std::int64_t shots) {
+    const std::int32_t n = part.pattern.rows;
+    if (n > most_lines) return infinity;
+    const bool has_loops = BjorklundPlan(part.pattern).has_loops;
+    double seconds = 0, states = 1; // as if the graph were full
+    for (std::int32_t left = n; left > 0; left -= has_loops ? 1 : 2) {
+        Pattern rest;
+        rest.one_sided = true;
+        rest.rows = rest.cols = std::max(0, left - 2);
+        rest.row_ptr.assign(at(rest.rows) + 1, 0);
+        BjorklundPlan plan(rest);
+        plan.has_loops = has_loops;
+        seconds += states * left * (call_seconds + bjorklund_cost(plan, 1).serial_seconds);
+        states = std::min(states * left, static_cast<double>(shots));
+    }
+    return seconds;
+}
+
+GraphShots::GraphShots(const SampledPart &part, std::int64_t shots, std::uint64_t seed)
+    : part_(part),
+      seed_(seed),
+      shot_seconds_(seconds(part, std::min<std::int64_t>(shots, at_once)) /
+                    static_cast<double>(std::clamp<std::int64_t>(shots, 1, at_once))) {
+    for (std::int32_t i = 0; i < part.pattern.rows; ++i)
+        line_.insert(line_.end(), part.pattern.row(i).size(), i);
+}
+
+GraphShots::Lines GraphShots::without(Lines left, std::uint32_t entry) const {
+    return left & ~(bit(line_[entry]) | bit(part_.pattern.col[entry]));
+}
+
+GraphShots::Choices GraphShots::choices(Lines left, RunControl &control) const {
+    Choices choices;
+    std::vector<Ball> weights;
+    const std::int32_t i = std::countr_zero(left);
+    for (std::int64_t k = part_.pattern.row_begin(i); k < part_.pattern.row_begin(i + 1); ++k) {
+        if ((left & bit(part_.pattern.col[at(k)])) == 0) continue;
+        const auto entry = static_cast<std::uint32_t>(k);
+        const Ball weight = ball_of(part_.entries[entry]) * hafnian_of(part_, without(left, entry), control);
+        if (weight.value.mantissa == 0 && weight.error.mantissa == 0) continue;
+        choices.entries.push_back(entry);
+        weights.push_back(weight);
+    }
+    std::int64_t unit = std::numeric_limits<std::int64_t>::min();
+    for (const Ball &weight : weights) unit = std::max(unit, weight.value.exp2);
+    double sum = 0, error = 0;
+    for (const Ball &weight : weights) {
+        sum += std::max(0.0, to_double({weight.value.mantissa, weight.value.exp2 - unit}));
+        error += to_double_up({weight.error.mantissa, weight.error.exp2 - unit});
+        choices.up_to.push_back(sum);
+    }
+    if (!(error <= tolerance / 4 * sum)) // of the weight, and of the sum, above and below
+        throw Error(PERM_UNSUPPORTED,
+                    "the matchings of this graph are drawn by hafnians of what is left, and "
+                    "doubles lose too much of these: scale its weights, or draw along the "
+                    "frontier, with more memory (memory_limit_bytes)");
+    return choices;
+}
+
+void GraphShots::draw(std::uint64_t first, std::uint32_t count, std::vector<std::uint32_t> &taken,
+                      RunControl &control) const {
+    const std::int32_t n = part_.pattern.rows;
+    const Lines all = n == most_lines ? ~Lines{0} : bit(n) - 1;
+    struct Shot {
+        Randomness random;
+        std::size_t taken = 0; // so many entries
+    };
+    std::vector<Shot> shots(count);
+    std::map<Lines, std::vector<std::uint32_t>> waiting; // shots, by what is left of them
+    for (std::uint32_t k = 0; k < count; ++k) {
+        shots[k].random = Randomness(seed_, first + k);
+        waiting[all].push_back(k);
+    }
+    taken.assign(at(n) * count, static_cast<std::uint32_t>(part_.pattern.nnz()));
+    while (!waiting.empty()) {
+        std::vector<Lines> left;
+        for (const auto &[lines, some] : waiting) left.push_back(lines);
+        std::vector<Choices> of(left.size());
+        parallel_for(left.size(), [&](std::uint64_t k) {
+            control.poll();
+            of[k] = choices(left[k], control);
+        });
+        std::map<Lines, std::vector<std::uint32_t>> next;
+        for (std::size_t k = 0; k < left.size(); ++k)
+            for (const std::uint32_t shot : waiting[left[k]]) {
+                const std::vector<double> &up_to = of[k].up_to;
+                const double x = shots[shot].random.uniform() * up_to.back();
+                const auto place = std::min<std::ptrdiff_t>(
+                    std::upper_bound(up_to.begin(), up_to.end(), x) - up_to.begin(), std::ssize(up_to) - 1);
+                const std::uint32_t entry = of[k].entries[at(place)];
+                taken[shots[shot].taken++ * count + shot] = entry;
+                if (const Lines rest = without(left[k], entry); rest != 0) next[rest].push_back(shot);
+            }
+        waiting = std::move(next);
+    }
+}
+
+} // namespace libperm
