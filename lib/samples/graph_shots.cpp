@@ -11,8 +11,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
+#include <limits>
 #include <map>
+#include <utility>
+#include <variant>
 
 namespace libperm {
 namespace {
