@@ -113,7 +113,7 @@ TEST_CASE("frontier, branches: 1 to 8 threads give the same bits") {
     for (const Entries entries : {Entries::real, Entries::integers})
         check_all_thread_counts(
             large_one("branches",
-                      [&](std::uint64_t i) { return permutation_plus(70, 2, entries, run::seed(34) + i); }),
+                      [&](std::uint64_t i) { return permutation_plus(90, 2, entries, run::seed(34) + i); }),
             "frontier");
 }
 

@@ -37,11 +37,10 @@ perm_opts keeping(const std::string &folder) {
 std::vector<perm::Csr> matrices() {
     Random random(test_seed());
     std::vector<perm::Csr> all;
-    all.push_back(perm::families::erdos_renyi(run::sanitized ? 30 : 32, 0.3, perm::families::Entries::real,
-                                              random.bits()));
+    all.push_back(perm::families::erdos_renyi(34, 0.3, perm::families::Entries::real, random.bits()));
     if (run::sanitized) return all; // a search takes a second there
     all.push_back(perm::families::mesh2d(6, 6, perm::families::Entries::nonnegative, random.bits()));
-    all.push_back(perm::families::erdos_renyi(50, 0.07, perm::families::Entries::nonnegative, random.bits()));
+    all.push_back(perm::families::erdos_renyi(60, 0.07, perm::families::Entries::nonnegative, random.bits()));
     return all;
 }
 
