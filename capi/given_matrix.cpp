@@ -80,8 +80,8 @@ perm_csr GivenMatrix::csr() const {
     a.col_multiplicity = data_or_null(col_multiplicity_);
     const bool is_pattern = value_type_ == PERM_VALUE_PATTERN; // whose weights are 1, and not read
     const std::size_t size = is_pattern ? 0 : libperm::size_of(static_cast<perm_value_type>(value_type_));
-    const auto *bytes =
-        is_pattern ? reinterpret_cast<const char *>(this) : static_cast<const char *>(values_.data());
+    const void *const numbers = is_pattern ? nullptr : values_.data(); // null, too, where there are none
+    const auto *bytes = numbers ? static_cast<const char *>(numbers) : reinterpret_cast<const char *>(this);
     const auto behind = [&](std::int64_t count) { return bytes + size * static_cast<std::size_t>(count); };
     if (!is_pattern) a.values = bytes;
     if (row_weights_) a.row_unmatched = behind(a.nnz);

@@ -107,8 +107,9 @@ const char *short_name(const Options &options) {
 
 void warn_if_missed(const Options &options, const perm_result &r) {
     if (r.tolerance_met) return;
+    const std::string what = is_of_hafnian(options) ? "hafnian" : "permanent";
     if (certain_digits(r) == 0) {
-        std::string text = "warning: no digit of the permanent is certain (cancellation or underflow)";
+        std::string text = "warning: no digit of the " + what + " is certain (cancellation or underflow)";
         if (std::isfinite(r.abs_error_bound))
             text += "; its absolute error is below " + bound_text(r.abs_error_bound);
         write_message(text + precision_advice(options));
@@ -116,9 +117,9 @@ void warn_if_missed(const Options &options, const perm_result &r) {
     }
     constexpr double default_tolerance = 1e-9;
     const double tolerance = options.tolerance > 0 ? options.tolerance : default_tolerance;
-    write_message(fmt::format("warning: the permanent is less accurate than requested: its relative error "
+    write_message(fmt::format("warning: the {} is less accurate than requested: its relative error "
                               "bound {} is above the tolerance {:g}{}",
-                              bound_text(r.rel_error_bound), tolerance, precision_advice(options)));
+                              what, bound_text(r.rel_error_bound), tolerance, precision_advice(options)));
 }
 
 std::string text_of(const Options &options, const std::string &matrix, const perm_result &r,

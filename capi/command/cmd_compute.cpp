@@ -66,7 +66,10 @@ void compute_and_write(const Options &options, const Input &input, double read) 
 }
 
 // Refused before the computation is: what it may come to is of another kind.
-void require_estimable(const std::string &precision) {
+void require_estimable(const std::string &precision, const std::string &function) {
+    if (!function.empty() && function != "permanent")
+        throw Error(PERM_BAD_OPTION, "--or-estimate with --function " + function + ": " +
+                                         OptionTable().why("perm compute --or-estimate", "--function"));
     const bool is_modular = precision.starts_with("mod:");
     if (precision != "exact" && !is_modular) return;
     throw Error(PERM_BAD_OPTION, "--or-estimate with --precision " + precision + ": " +
@@ -115,7 +118,7 @@ void estimate_instead(const Options &options, const Input &input, const Stopwatc
 
 void run_compute(const Options &options) {
     if (!options.checkpoint.empty()) require_folder_of(options.checkpoint);
-    if (options.or_estimate) require_estimable(options.precision);
+    if (options.or_estimate) require_estimable(options.precision, options.function);
     Options exact = options;
     if (options.or_estimate) exact.time_limit_seconds = exact_seconds(options);
     const Stopwatch watch;

@@ -462,9 +462,20 @@ TapeAnswer GradientWay::by_either(const Plan &plan, RunControl &control, const B
     return found ? *found : answer;
 }
 
+namespace {
+
+// A tape reads one half alone, and nothing that does not count.
+void require_graph(const Plan &plan, const void *values, RunControl &control) {
+    if (plan.input.pattern.one_sided && plan.input.value_type != PERM_VALUE_PATTERN)
+        static_cast<void>(read_values(plan.input, values, [&control] { control.poll(); }));
+}
+
+} // namespace
+
 TapeAnswer GradientWay::run(const Plan &plan, int threads, const void *values, double *gradient,
                             double *error_bounds, RunControl &control, Outcome &outcome) const {
     if (tape || planar) {
+        require_graph(plan, values, control);
         const auto by = [&](const auto &way) {
             return way.run(plan, values, gradient, error_bounds, control, outcome);
         };
@@ -522,6 +533,7 @@ TapeAnswer GradientWay::marginals(const Plan &plan, const void *values, double *
         return marginals_by_minors(plan, values, marginals, error_bounds, control, outcome);
     };
     if (by_minors) return one_by_one();
+    require_graph(plan, values, control);
     const auto by = [&](const auto &way) {
         return way.marginals(plan, values, marginals, error_bounds, control, outcome);
     };

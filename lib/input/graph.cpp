@@ -166,4 +166,14 @@ void require_symmetric(const InputPattern &given, const Values &values, const Po
             [](const Gaussian &x) { return size_of(x); });
 }
 
+void mirror_upper_half(const InputPattern &given, Values &values, const Poll &poll) {
+    for_mirrored(given.pattern, poll, [&](std::int32_t i, std::int32_t j, std::int64_t k, std::int64_t m) {
+        if (m < 0 || j <= i) return;
+        if (values.wide.empty())
+            values.real[at(m)] = values.real[at(k)];
+        else
+            values.wide[at(m)] = values.wide[at(k)];
+    });
+}
+
 } // namespace libperm

@@ -19,4 +19,7 @@ InputPattern as_graph(InputPattern given, const LineCounts &count, bool has_loop
 // differ, and where.
 void require_symmetric(const InputPattern &given, const Values &values, const Poll &poll);
 
+// Of values that are so, those of the lower half become those of the upper.
+void mirror_upper_half(const InputPattern &given, Values &values, const Poll &poll);
+
 } // namespace libperm

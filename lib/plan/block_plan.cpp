@@ -12,10 +12,10 @@ namespace libperm {
 namespace {
 
 // The cheapest candidate that no limit forbids.
-void choose(BlockPlan &plan, const PlanMachine &machine) {
+void choose(BlockPlan &plan, const PlanMachine &machine, Engine named) {
     if (plan.candidates.empty()) {
         plan.candidates.emplace_back();
-        plan.candidates.front().engine = engine_for(Goal::hafnian);
+        plan.candidates.front().engine = named == Engine::none ? engine_for(Goal::hafnian) : named;
         plan.candidates.front().refusal = PERM_UNSUPPORTED;
         plan.candidates.front().why_not = "runs on the CPU for hafnians: use device auto or cpu";
     }
@@ -142,7 +142,7 @@ BlockPlan plan_block(const Pattern &a, const LineClasses &kinds, const BlockValu
     plan.nonnegative = values.nonnegative;
     plan.numbers = values.numbers;
     plan.candidates = std::move(task.candidates);
-    choose(plan, task.machine);
+    choose(plan, task.machine, options.names_engine() ? options.engine : Engine::none);
     if (!others_are_asked) plan.why += ", and less than it takes to look at other engines";
     for (Candidate &c : plan.candidates) c.second = c.refusal == PERM_OK && c.seconds < second_run_seconds;
     drop_plans_of_no_use(plan);

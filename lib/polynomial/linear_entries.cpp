@@ -56,8 +56,10 @@ LinearEntries::LinearEntries(const perm_csr *a, const void *linear_parts, Matrix
     linear = read_linear(given, linear_parts, poll, control.memory());
     count = std::min(row_count().sum(), column_count().sum()) + 1;
     if (is_graph) {
-        require_symmetric(given, constant, poll);
-        require_symmetric(given, linear, poll);
+        for (Values *half : {&constant, &linear}) { // c + l x is symmetric, then, whatever cancels
+            require_symmetric(given, *half, poll);
+            mirror_upper_half(given, *half, poll);
+        }
         if (function == MatrixFunction::hafnian && !input.written->row_weights) count = (count - 1) / 2 + 1;
         degree = count - 1;
     } else {

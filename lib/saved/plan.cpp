@@ -85,9 +85,10 @@ BlockPlan restored_block(SavedBlock &saved, const Plan &plan) {
     require(saved.plan_of.size() == block.candidates.size(), "engines without a plan");
     for (std::size_t k = 0; k < block.candidates.size(); ++k) {
         Candidate &c = block.candidates[k];
-        require(serves(c.engine, a), "an engine");
-        c.seconds = predicted_seconds(c, plan.options);
         const std::int32_t place = saved.plan_of[k];
+        const bool is_refused_for_its_goal = c.refusal == PERM_UNSUPPORTED && place == -1;
+        require(serves(c.engine, a) || is_refused_for_its_goal, "an engine");
+        c.seconds = predicted_seconds(c, plan.options);
         if (place == -1) continue;
         require(0 <= place && place < std::ssize(plans), "an engine's plan");
         const SavedEnginePlan &own = saved.plans[static_cast<std::size_t>(place)];

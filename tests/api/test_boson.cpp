@@ -231,7 +231,7 @@ TEST_CASE("by whichever function they are drawn, the same seed gives the same sa
 TEST_CASE("as a task: shards in any order, saved, and from a checkpoint, the samples of one call") {
     Random random(run::seed(2461));
     const Experiment e(12, {0, 1, 2, 3, 4, 4, 5, 7}, random);
-    const std::int64_t shots = run::sanitized ? 1500 : 20000;
+    const std::int64_t shots = run::sanitized ? 6000 : 20000;
     const auto samples = drawn(e, shots, 9);
     const TemporaryFolder folder;
     const std::string file = folder / "kept";

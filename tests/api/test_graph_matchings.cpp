@@ -176,10 +176,10 @@ TEST_CASE("numbers of matchings of graphs as a task, saved and loaded, and what 
             perm_result_clear(&raw[k]);
         }
     }
-    std::vector<perm_result> none(at_once.size(), perm_result PERM_RESULT_INIT);
+    std::vector<perm_result> none(at_once.size() + 1, perm_result PERM_RESULT_INIT);
     const perm_opts loops = of_function("loop_hafnian");
-    CHECK(perm_matchings(&a, &loops, std::ssize(none), none.data()) == PERM_UNSUPPORTED);
-    CHECK(perm_matchings(&a, &opts, std::ssize(none) + 1, none.data()) == PERM_BAD_ARGUMENT);
+    CHECK(perm_matchings(&a, &loops, std::ssize(at_once), none.data()) == PERM_UNSUPPORTED);
+    CHECK(perm_matchings(&a, &opts, std::ssize(none), none.data()) == PERM_BAD_ARGUMENT);
     const std::vector<double> values{1, 2}; // not symmetric
     const std::vector<std::int64_t> row_ptr{0, 1, 2}, col{1, 0};
     a.n_rows = a.n_cols = a.nnz = 2;
@@ -234,6 +234,23 @@ TEST_CASE("polynomials of hafnians are those of their values") {
         }
     CHECK(compared > run::enough(1000));
     CHECK(nonzero > run::enough(500));
+}
+
+// What cancels at some x has roundings of C and L beside it.
+TEST_CASE("a polynomial of halves that differ by rounding") {
+    perm::Csr c = build(2, 2, [](std::int64_t i, std::int64_t j) {
+        return i == j ? 0.0 : i < j ? 1.0 : 1 + 0x1p-48;
+    });
+    const double linear[] = {-1, -1};
+    for (const char *precision : {"auto", "double", "dd"}) {
+        perm_opts opts = PERM_OPTS_INIT;
+        opts.function = "hafnian";
+        opts.precision = precision;
+        const std::vector<perm::Result> found = perm::polynomial(c.view(), linear, opts);
+        REQUIRE(found.size() == 2);
+        CHECK(found[0]->re == doctest::Approx(1));
+        CHECK(found[1]->re == doctest::Approx(-1));
+    }
 }
 
 TEST_CASE("each matching of a graph is drawn as often as its share says") {

@@ -215,6 +215,38 @@ TEST_CASE("what is no hafnian is refused with a text that says what to do") {
                                     bounds.data()) == PERM_UNSUPPORTED);
 }
 
+// [[1, 4], [4, 1]], whose values in their order are a symmetric matrix, too.
+TEST_CASE("columns in any order, of a plan and of a batch") {
+    perm::Csr a;
+    a.n_rows = a.n_cols = 2;
+    a.row_ptr = {0, 2, 4};
+    a.col_idx = {1, 0, 1, 0};
+    a.values = {4, 1, 1, 4};
+    for (const auto &[function, value] : {std::pair{"hafnian", 4.0}, {"loop_hafnian", 5.0}}) {
+        perm_opts opts = PERM_OPTS_INIT;
+        opts.function = function;
+        const perm::Plan plan(a, opts);
+        CHECK(plan.execute(a.values.data())->re == value);
+        perm::Result one;
+        REQUIRE(perm_plan_execute_batch(plan.raw(), a.values.data(), 4, 1, one.raw()) == PERM_OK);
+        CHECK(one->re == value);
+        CHECK(perm::compute(a.view(), opts)->re == value);
+    }
+}
+
+TEST_CASE(
+    "a plan that is refused for an engine of another goal is saved, and told of as such when it is loaded") {
+    perm::Csr two_sides =
+        build(6, 6, [](std::int64_t i, std::int64_t j) { return (i < 3) != (j < 3) ? 1.0 : 0.0; });
+    perm_opts opts = PERM_OPTS_INIT;
+    opts.function = "hafnian";
+    opts.engine = "bjorklund";
+    const perm::Plan plan(two_sides, opts), again = perm::Plan::load(plan.save());
+    CHECK(again.explain().find("refused") != std::string::npos);
+    perm::Result r;
+    CHECK(perm_plan_execute(again.raw(), two_sides.values.data(), r.raw()) == PERM_UNSUPPORTED);
+}
+
 TEST_CASE("orders of 0 and odd ones, and lines without an entry") {
     const auto value = [](const oracle::GaussianMatrix &a, const char *function) {
         const Given matrix = given(a, As::text);

@@ -24,8 +24,10 @@ import numpy as np
 
 from libperm._core.errors import InvalidMatrixError
 from libperm._core.hafnians import hafnian
-from libperm._core.quantities import whole
+from libperm._core.matrix import array_in
+from libperm._core.quantities import real, whole
 from libperm._core.sequences import items_of
+from libperm._core.values import as_doubles
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -44,19 +46,13 @@ def pure_probability(
         p = |haf(B_outcome)|^2 / (prod outcome! prod cosh |r|),   B = U diag(tanh r) U^T,
 
     a hafnian of half the order of probability()'s. Options: libperm.Options."""
-    r, U = np.atleast_1d(np.asarray(squeezing)), np.atleast_2d(np.asarray(interferometer))
-    if r.ndim != 1 or U.shape != (len(r), len(r)):
-        raise InvalidMatrixError(
-            f"{r.shape} of squeezing and an interferometer of {U.shape} do not go together"
-        )
+    r, U = _squeezed(squeezing, interferometer)
     counts = _counts(outcome, len(r))
-    if not (np.isfinite(r).all() and np.allclose(U @ U.conj().T, np.identity(len(r)))):
-        raise InvalidMatrixError("squeezing is finite, and an interferometer unitary: one of them is not")
     phases = np.exp(1j * np.angle(r)) if np.iscomplexobj(r) else np.sign(r)
     B = U @ np.diag(phases * np.tanh(np.abs(r))) @ U.T
-    amplitude = _amplitude(B, None, counts, options)
-    scale = math.prod(math.factorial(k) for k in counts) * math.prod(np.cosh(np.abs(r)).tolist())
-    return float(abs(amplitude) ** 2 / scale)
+    amplitude, exponent = _amplitude(B, None, counts, options)
+    size = abs(amplitude) ** 2 / math.prod(np.cosh(np.abs(r)).tolist())
+    return _over_factorials(size, 2 * exponent, counts)
 
 
 def probability(
@@ -65,7 +61,7 @@ def probability(
     """That outcome[k] photons are found in mode k of the Gaussian state with this covariance matrix of
     (x_1, ..., x_n, p_1, ..., p_n), and these means of them, 0 if not given. hbar: the vacuum's covariance is
     hbar / 2 times the identity. Of mixed states, after losses, too. Options: libperm.Options."""
-    V = np.atleast_2d(np.asarray(covariance))
+    V = np.atleast_2d(_numbers(covariance))
     modes = len(V) // 2
     if V.shape != (2 * modes, 2 * modes):
         raise InvalidMatrixError(f"a covariance matrix of shape {V.shape}, where an even order is expected")
@@ -76,7 +72,9 @@ def probability(
     A = np.roll(np.identity(2 * modes) - inverse.conj(), modes, axis=0)
     vacuum, loops = 1 / math.sqrt(np.linalg.det(Q).real), None
     if mean is not None:
-        x = np.asarray(mean, float)
+        x = _numbers(mean)
+        if np.iscomplexobj(x):
+            raise InvalidMatrixError("means of x and p are real, and these are complex")
         if x.shape != (2 * modes,) or not np.isfinite(x).all():
             raise InvalidMatrixError(
                 f"means of shape {x.shape}, where {2 * modes} finite numbers are expected"
@@ -86,13 +84,14 @@ def probability(
         vacuum *= math.exp(-(beta @ inverse @ beta.conj()).real / 2)
         loops = inverse @ beta.conj()
     # Both halves of the order come out of one inverse, equal but for its rounding.
-    value = _amplitude((A + A.T) / 2, loops, [*counts, *counts], options)
-    return float(value.real * vacuum / math.prod(math.factorial(k) for k in counts))
+    value, exponent = _amplitude((A + A.T) / 2, loops, [*counts, *counts], options)
+    return _over_factorials(value.real * vacuum, exponent, counts)
 
 
 def covariance(squeezing: Any, interferometer: Any, hbar: float = 2.0) -> Any:
     """Of the pure state that pure_probability() is of: as probability() takes it."""
-    r, U = np.atleast_1d(np.asarray(squeezing)), np.atleast_2d(np.asarray(interferometer))
+    _require_positive(hbar)
+    r, U = _squeezed(squeezing, interferometer)
     size, angle = np.abs(r), np.angle(r)
     passive = np.block([[U.real, -U.imag], [U.imag, U.real]])
     c, s = np.cosh(size), np.sinh(size)
@@ -102,12 +101,39 @@ def covariance(squeezing: Any, interferometer: Any, hbar: float = 2.0) -> Any:
     return hbar / 2 * S @ S.T
 
 
+def _numbers(given: Any) -> Any:
+    return as_doubles(array_in(given))
+
+
+def _squeezed(squeezing: Any, interferometer: Any) -> tuple[Any, Any]:
+    r, U = np.atleast_1d(_numbers(squeezing)), np.atleast_2d(_numbers(interferometer))
+    if r.ndim != 1 or U.shape != (len(r), len(r)):
+        raise InvalidMatrixError(
+            f"{r.shape} of squeezing and an interferometer of {U.shape} do not go together"
+        )
+    if not (np.isfinite(r).all() and np.allclose(U @ U.conj().T, np.identity(len(r)))):
+        raise InvalidMatrixError("squeezing is finite, and an interferometer unitary: one of them is not")
+    return r, U
+
+
+def _require_positive(hbar: float) -> None:
+    if not (real("hbar", hbar) > 0 and math.isfinite(hbar)):
+        raise InvalidMatrixError(f"hbar is {hbar}: a positive number is expected")
+
+
+def _over_factorials(size: float, exponent: int, counts: list[int]) -> float:
+    """size 2^exponent / prod counts!, of which each may be beyond doubles."""
+    product = math.prod(math.factorial(k) for k in counts)
+    shift = max(product.bit_length() - 64, 0)  # of which 64 bits count
+    mantissa, own = math.frexp(size / float(product >> shift))
+    return math.ldexp(mantissa, own + exponent - shift)
+
+
 def _require_physical(V: Any, modes: int, hbar: float) -> None:
     """V + i hbar / 2 Omega is positive (Simon, Mukunda and Dutta, Phys. Rev. A 49 (1994))."""
     if np.iscomplexobj(V) or not np.isfinite(V).all() or not np.allclose(V, V.T):
         raise InvalidMatrixError("a covariance matrix is real, finite and symmetric, and this is not")
-    if not (hbar > 0 and math.isfinite(hbar)):
-        raise InvalidMatrixError(f"hbar is {hbar}: a positive number is expected")
+    _require_positive(hbar)
     unit = np.identity(modes)
     omega = np.block([[0 * unit, unit], [-unit, 0 * unit]])
     least = np.linalg.eigvalsh(V + 0.5j * hbar * omega).min() if modes else 0
@@ -125,15 +151,17 @@ def _husimi(V: Any, modes: int) -> Any:
     return np.block([[number, pairs.conj()], [pairs, number.conj()]]) + np.identity(2 * modes)
 
 
-def _amplitude(A: Any, loops: Any, counts: list[int], options: Any) -> Any:
-    """Leaves out modes without a photon, so that what is left is small."""
+def _amplitude(A: Any, loops: Any, counts: list[int], options: Any) -> tuple[Any, int]:
+    """A number and the power of two that it is to be multiplied by. Leaves out modes without a photon, so
+    that what is left is small."""
     used = [k for k, count in enumerate(counts) if count > 0]
     if not used:
-        return 1.0
+        return 1.0, 0
     B = A[np.ix_(used, used)]
     B = np.triu(B) + np.triu(B, 1).T
     weights = None if loops is None else np.asarray(loops, complex)[used]
-    return hafnian(B, loops=weights, multiplicity=[counts[k] for k in used], **options)
+    found = hafnian(B, loops=weights, multiplicity=[counts[k] for k in used], full=True, **options)
+    return complex(found.mantissa), found.exp2
 
 
 def _counts(outcome: Iterable[int], modes: int) -> list[int]:

@@ -26,6 +26,7 @@ from libperm._core import differentiable
 from libperm._core.hafnians import hafnians
 from libperm._core.library import library
 from libperm._core.polynomials import hessian_products
+from libperm._core.quantities import flag
 
 _TYPES = ("float32", "float64", "complex64", "complex128")
 
@@ -66,7 +67,7 @@ def hafnian(
         raise TypeError(f"an array of shape {A.shape}: a hafnian is of square matrices (..., n, n)")
     given = {"precision": str(precision), "tolerance": float(tolerance), "threads": int(threads)}
     options = tuple((name, value) for name, value in given.items() if value)
-    value: jax.Array = _hafnian((A + A.mT) / 2, bool(loops), options)
+    value: jax.Array = _hafnian((A + A.mT) / 2, flag("loops", loops), options)
     return value
 
 

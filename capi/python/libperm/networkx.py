@@ -35,7 +35,7 @@ from libperm._core.errors import InvalidMatrixError
 from libperm._core.functions import permanent
 from libperm._core.matrix import Matrix, of_places
 from libperm._core.scalars import Number
-from libperm._core.values import kind_of_array
+from libperm._core.values import as_doubles, kind_of_array
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -61,6 +61,13 @@ def biadjacency(
     dense = np.zeros(shape, object)
     dense[i, j] = weights
     return dense, rows, columns
+
+
+def _require_no_function(options: Any) -> None:
+    if options.get("function") is not None:
+        raise TypeError(
+            "function: the graph itself says whether a permanent or a hafnian counts: leave it out"
+        )
 
 
 def _require_undirected(G: nx.Graph) -> None:
@@ -101,7 +108,12 @@ def _places(
         at = (row[u], column[v]) if u in row and v in column else (row[v], column[u])
         if rows is columns:
             at = min(at), max(at)
-        found[at] = found.get(at, 0) + (1 if weight is None else data.get(weight, 1))
+        one = 1 if weight is None else data.get(weight, 1)
+        if at in found and isinstance(one, np.integer):
+            one = int(one)  # sums of numpy's wrap
+        if at in found and isinstance(found[at], np.integer):
+            found[at] = int(found[at])
+        found[at] = found[at] + one if at in found else one
     at_all = sorted(found)
     i, j = np.array(at_all, np.int64).reshape(-1, 2).T
     weights = np.array([found[at] for at in at_all]) if found else np.zeros(0, int)
@@ -152,6 +164,7 @@ def perfect_matchings(
     their edges' weights. Exact where the weights are: an int of integers, a Fraction of Fractions. An edge
     from a node to itself is in none. top_nodes: one side of a bipartite graph; 0 where the sides have
     different sizes."""
+    _require_no_function(options)
     if top_nodes is not None:
         matrix, rows, columns = _matrix(G, top_nodes, weight)
         return permanent(matrix, **options) if len(rows) == len(columns) else 0
@@ -174,6 +187,7 @@ def matchings(
     """How many matchings with k edges a graph has, of any kind, a list from k = 0 (the coefficients of its
     matching polynomial, but for signs); with `weight` the sums over them of the products of their edges'
     weights. As libperm.matchings()."""
+    _require_no_function(options)
     if _has_sides(G, top_nodes):
         return libperm.matchings(_matrix(G, top_nodes, weight)[0], **options)
     options["function"] = "hafnian"
@@ -192,6 +206,7 @@ def edge_marginals(
     is in no edge of the matching, which then need not be perfect. Keys are pairs (u, v) as G.edges() has
     them.
     """
+    _require_no_function(options)
     if not _has_sides(G, top_nodes):
         return _marginals_of_lines(G, weight, unmatched, options)
     rows, columns = _sides(G, top_nodes)
@@ -213,7 +228,12 @@ def edge_marginals(
 
 def _doubles(weights: Any) -> Any:
     try:
-        return weights.astype(float)
+        doubles = as_doubles(weights)
+        if np.iscomplexobj(doubles):
+            raise InvalidMatrixError(
+                "a weight is complex: probabilities are of weights that are not negative"
+            )
+        return doubles
     except OverflowError:
         raise InvalidMatrixError("a weight is beyond a double: divide all by the largest one") from None
 

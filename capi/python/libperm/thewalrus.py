@@ -27,6 +27,7 @@ from libperm._core.hafnians import hafnian as _hafnian
 from libperm._core.quantities import whole
 from libperm._core.scalars import Number
 from libperm._core.sequences import items_of
+from libperm._core.values import array_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -105,8 +106,8 @@ def loop_hafnian(
     """As thewalrus.loop_hafnian: D holds the loops, the diagonal of A where it is not given; line i is
     repeated reps[i] times. A is symmetric: of another one The Walrus tells a number that depends on how it
     pairs the lines."""
-    A = np.asarray(A)
-    loops = True if D is None else np.asarray(D)
+    A = array_of(A)
+    loops = True if D is None else array_of(D)
     return _hafnian(_symmetric(A, 1e-05, 1e-08), loops=loops, multiplicity=_counts(reps), **options)
 
 
@@ -126,14 +127,18 @@ def hafnian_repeated(
     counts = _counts(rpt)
     if len(counts) != len(symmetric):
         raise ValueError("the rpt argument must be 1-dimensional sequence of length len(A).")
-    loops = False if not loop else True if mu is None else np.asarray(mu)
+    loops = False if not loop else True if mu is None else array_of(mu)
     return _hafnian(symmetric, loops=loops, multiplicity=counts, **options)
 
 
 def hafnian_sparse(A: Any, D: Any = None, loop: bool = False, **options: Unpack[Options]) -> Number:
     """As thewalrus.hafnian_sparse; D: of these lines alone."""
-    A = np.asarray(A)
+    A = array_of(A)
+    if A.ndim != 2 or A.shape[0] != A.shape[1]:
+        raise ValueError("Input matrix must be square.")
     lines = sorted(range(len(A)) if D is None else set(D))
+    if lines and not 0 <= lines[0] <= lines[-1] < len(A):
+        raise ValueError(f"D names lines {lines[0]} to {lines[-1]}, and A has {len(A)}")
     return _hafnian(_symmetric(A[np.ix_(lines, lines)], 1e-05, 1e-08), loops=bool(loop), **options)
 
 

@@ -23,6 +23,7 @@ from libperm._core.functions import gradients, permanents
 from libperm._core.hafnians import hafnians
 from libperm._core.options import counting
 from libperm._core.polynomials import hessian_products
+from libperm._core.quantities import flag
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -63,7 +64,7 @@ def hafnian(A: torch.Tensor, *, loops: bool = False, **options: Unpack[Options])
     A = _matrices(A)
     if A.shape[-1] != A.shape[-2]:
         raise TypeError(f"a tensor of shape {tuple(A.shape)}: a hafnian is of square matrices (..., n, n)")
-    value: torch.Tensor = _Hafnian.apply((A + A.mT) / 2, bool(loops), MappingProxyType(options))
+    value: torch.Tensor = _Hafnian.apply((A + A.mT) / 2, flag("loops", loops), MappingProxyType(options))
     return value
 
 

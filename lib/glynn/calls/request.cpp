@@ -123,8 +123,8 @@ bool executes_glynn(const Plan &plan) {
     if (!straight_road(plan) || input.value_type == PERM_VALUE_PATTERN || plan.refusal != PERM_OK)
         return false;
     if (input.pattern.one_sided)
-        return input.written && !input.multiplied && !input.written->row_weights &&
-               is_full(input.written->pattern);
+        return input.written && !input.multiplied && !input.written->row_weights && !input.written->repeats &&
+               input.written->source.empty() && is_full(input.written->pattern);
     return !input.repeats && input.source.empty() && !input.written && is_full(input.pattern);
 }
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from libperm._core.batch import Batch, Results
 from libperm._core.call import run
-from libperm._core.errors import InvalidMatrixError, PrecisionWarning, warn_caller
+from libperm._core.errors import InvalidMatrixError, InvalidOptionError, PrecisionWarning, warn_caller
 from libperm._core.library import check, library
 from libperm._core.matchings import weighted_input
 from libperm._core.matrix import Matrix, read, union
@@ -63,6 +63,8 @@ def polynomial(
     prepared = Prepared(given_options, "exact" if kind.is_exact else None)
     other = encode(beside if len(beside) > 0 else [0], given.value_type)
     lines = [n if of_lines is None else sum(of_lines) for n, of_lines in zip(matrix.shape, given.counts)]
+    if options.get("function") not in (None, "permanent"):
+        lines[1] = lines[0]  # they are the same
     may_stay = row_unmatched is not None or options.get("function") != "hafnian"
     count = (min(lines) if may_stay else lines[0] // 2) + 1
     results, function = Results(count), library.perm_polynomial
@@ -86,6 +88,7 @@ def principal_sums(A: Any, *, full: bool = False, **options: Unpack[Options]) ->
     >>> libperm.principal_sums([[1, 2], [3, 4]])
     [1, 5, 10]
     """
+    _require_permanent(options)
     return _reversed(polynomial(A, full=full, **options))
 
 
@@ -97,10 +100,18 @@ def permanental_polynomial(A: Any, *, full: bool = False, **options: Unpack[Opti
     >>> libperm.permanental_polynomial([[0, 1, 1], [1, 0, 1], [1, 1, 0]])  # of the triangle
     [-2, 3, 0, 1]
     """
+    _require_permanent(options)
     found = polynomial(A, full=full, **options)
     if isinstance(found, Batch):
         return replace(found, values=_alternating(found.values))
     return _alternating(found)
+
+
+def _require_permanent(options: Any) -> None:
+    if options.get("function") not in (None, "permanent"):
+        raise InvalidOptionError(
+            "function: this is of permanents alone; libperm.polynomial() has lhaf(A + x I)"
+        )
 
 
 def _alternating(coefficients: Any) -> Any:

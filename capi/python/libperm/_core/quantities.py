@@ -39,6 +39,13 @@ def real(name: str, value: Any) -> float:
         raise InvalidOptionError(f"{name} is {value!r}: a number is expected") from None
 
 
+def flag(name: str, value: Any) -> bool:
+    """True or False, numpy's too."""
+    if isinstance(value, bool) or type(value).__name__ in ("bool", "bool_"):
+        return bool(value)
+    raise InvalidOptionError(f"{name} is {value!r}: True or False is expected")
+
+
 def bytes_of(name: str, value: Any) -> int:
     if isinstance(value, str):
         value = math.ceil(_read(name, value, _BYTES, 'bytes, or a text like "500M" or "2G"'))
