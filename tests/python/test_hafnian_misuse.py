@@ -1,4 +1,4 @@
-"""What is no graph, or no number, is refused by all that computes hafnians, never taken for something else."""
+"""What is no graph, or no number, is refused by all that computes hafnians, never taken for another."""
 
 from collections.abc import Callable
 from typing import Any
