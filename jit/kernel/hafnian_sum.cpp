@@ -21,7 +21,7 @@ Widths widths_of(Arithmetic arithmetic) {
 }
 
 std::size_t node_doubles(const HafnianShape &of, int s) {
-    const auto lines = static_cast<std::size_t>(2 * (of.pairs - s) + (of.has_loops ? 1 : 0)),
+    const auto lines = 2 * static_cast<std::size_t>(of.pairs - s) + (of.has_loops ? 1 : 0),
                polynomials = lines * (lines - 1) / 2 + 1, stride = static_cast<std::size_t>(s + 1) | 1;
     return (polynomials * stride + behind) * static_cast<std::size_t>(parts_of(of.arithmetic)) +
            2 * polynomials;

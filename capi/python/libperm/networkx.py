@@ -34,8 +34,8 @@ import libperm
 from libperm._core.errors import InvalidMatrixError
 from libperm._core.functions import permanent
 from libperm._core.matrix import Matrix, of_places
-from libperm._core.scalars import Number
-from libperm._core.values import as_doubles, kind_of_array
+from libperm._core.scalars import Kind, Number
+from libperm._core.values import kind_of_array
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -228,12 +228,11 @@ def edge_marginals(
 
 def _doubles(weights: Any) -> Any:
     try:
-        doubles = as_doubles(weights)
-        if np.iscomplexobj(doubles):
+        if kind_of_array(weights) is Kind.COMPLEX:
             raise InvalidMatrixError(
                 "a weight is complex: probabilities are of weights that are not negative"
             )
-        return doubles
+        return weights.astype(float)
     except OverflowError:
         raise InvalidMatrixError("a weight is beyond a double: divide all by the largest one") from None
 
