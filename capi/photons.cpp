@@ -1,5 +1,6 @@
 // perm_sample_photons (lib/samples/boson): at once, and as a task.
 #include "capi/boundary.hpp"
+#include "capi/drawn_task.hpp"
 #include "capi/task_kinds.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/threads.hpp"
@@ -17,10 +18,10 @@ using libperm::BosonTask;
 
 namespace {
 
-class PhotonTask final : public perm_task {
+class PhotonTask final : public capi::DrawnTask<BosonTask> {
   public:
     PhotonTask(capi::TaskSource source, const perm_opts *opts)
-        : options_(libperm::read_options(opts, libperm::Call::sample_photons)), source_(std::move(source)) {
+        : DrawnTask(libperm::read_options(opts, libperm::Call::sample_photons), std::move(source)) {
         call_ = std::make_unique<libperm::RunControl>(options_);
         const perm_dense amplitudes = source_.dense.dense();
         if (amplitudes.count != 1 || amplitudes.value_type != PERM_VALUE_C128)
@@ -34,39 +35,12 @@ class PhotonTask final : public perm_task {
         task_ = std::make_unique<BosonTask>(&a, source_.samples, source_.estimate_seed, options_, *call_);
     }
 
-    capi::Room room() const override { return {.columns = task_->count()}; }
-    void run(const perm_answer &answer) const override {
-        answered(answer,
-                 [&](libperm::RunControl &control) { return libperm::run_kept(*task_, options_, control); });
-    }
-    void combine(std::span<const std::string_view> partials, const perm_answer &answer) const override {
-        libperm::require_counting(options_, shard_call());
-        answered(answer,
-                 [&](libperm::RunControl &control) { return libperm::combine(*task_, partials, control); });
-    }
-    std::string saved() const override { return source_.bytes(); }
     std::string difference(const perm_csr &) const override { return "photons, and of no sparse matrix"; }
 
   protected:
-    const libperm::Options &options() const override { return options_; }
     libperm::Call shard_call() const override {
         return libperm::Call::estimate_run_shard; // where the same options count
     }
-    void with_task(libperm::RunControl &, const Work &work) const override { work(*task_); }
-
-  private:
-    template <class Find> void answered(const perm_answer &answer, const Find &find) const {
-        controlled([&](libperm::RunControl &control) {
-            libperm::with_threads(options_.threads, [&] {
-                const std::vector<std::int64_t> found = find(control);
-                std::copy(found.begin(), found.end(), answer.columns);
-            });
-        });
-    }
-
-    const libperm::Options options_;
-    const capi::TaskSource source_;
-    std::unique_ptr<const BosonTask> task_;
 };
 
 } // namespace

@@ -1,5 +1,6 @@
 // perm_sample and perm_sampler (lib/samples): as a task, at once, and some at a time.
 #include "capi/boundary.hpp"
+#include "capi/drawn_task.hpp"
 #include "capi/one_call.hpp"
 #include "capi/task_kinds.hpp"
 #include "jit/text/text.hpp"
@@ -31,40 +32,27 @@ void require_place(std::int64_t count, const std::int64_t *columns) {
     if (!columns && count > 0) throw Error(PERM_BAD_ARGUMENT, "the place for the samples is a null pointer");
 }
 
-class SampleTask final : public perm_task {
+class SampleTask final : public capi::DrawnTask<libperm::SampleTask> {
   public:
     SampleTask(const perm_csr *a, libperm::Options options, std::int64_t shots, std::uint64_t seed)
-        : options_(std::move(options)) {
+        : DrawnTask(std::move(options)) {
         make(a, shots, seed, nullptr);
     }
     // What is told in `source` is, with the way that it names, and the matrix is kept there.
     SampleTask(const perm_csr *a, const perm_opts *opts, capi::TaskSource source, bool names_way)
-        : options_(libperm::read_options(opts, libperm::Call::sample)), source_(std::move(source)) {
+        : DrawnTask(libperm::read_options(opts, libperm::Call::sample), std::move(source)) {
         make(a, source_.samples, source_.estimate_seed, names_way ? &source_.plan : nullptr);
         source_.kind = libperm::TaskIdentity::samples;
         source_.plan = task_->plan();
         source_.take(*a, libperm::read_pattern(a));
     }
 
-    capi::Room room() const override { return {.columns = task_->count()}; }
-    void run(const perm_answer &answer) const override {
-        answered(answer,
-                 [&](libperm::RunControl &control) { return libperm::run_kept(*task_, options_, control); });
-    }
-    void combine(std::span<const std::string_view> partials, const perm_answer &answer) const override {
-        libperm::require_counting(options_, shard_call());
-        answered(answer,
-                 [&](libperm::RunControl &control) { return libperm::combine(*task_, partials, control); });
-    }
-    std::string saved() const override { return source_.bytes(); }
     std::string difference(const perm_csr &a) const override { return source_.difference(a); }
 
   protected:
-    const libperm::Options &options() const override { return options_; }
     libperm::Call shard_call() const override {
         return libperm::Call::sampler_create; // where the same options count
     }
-    void with_task(libperm::RunControl &, const Work &work) const override { work(*task_); }
 
   private:
     void make(const perm_csr *a, std::int64_t shots, std::uint64_t seed, const std::string *way) {
@@ -75,19 +63,6 @@ class SampleTask final : public perm_task {
             capi::values_for(*call_, input, libperm::GivenValues(input, *a).data());
         task_ = std::make_unique<libperm::SampleTask>(input, values, shots, seed, options_, *call_, way);
     }
-
-    template <class Find> void answered(const perm_answer &answer, const Find &find) const {
-        controlled([&](libperm::RunControl &control) {
-            libperm::with_threads(options_.threads, [&] {
-                const std::vector<std::int32_t> found = find(control);
-                std::copy(found.begin(), found.end(), answer.columns);
-            });
-        });
-    }
-
-    const libperm::Options options_;
-    capi::TaskSource source_;
-    std::unique_ptr<const libperm::SampleTask> task_;
 };
 
 } // namespace

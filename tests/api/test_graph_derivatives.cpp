@@ -99,23 +99,6 @@ bool is_of_named(const char *engine, perm_status status) {
             (std::string_view(engine) == "frontier" && text.find("so far apart") != text.npos));
 }
 
-const DrawnKind weights[]{
-    {"positive", PERM_VALUE_F64, [](Random &r) { return real_number(1 - r.uniform()); }},
-    {"far apart", PERM_VALUE_F64,
-     [](Random &r) {
-         return real_number((1 - r.uniform()) * std::exp2(static_cast<double>(r.integer(-700, 300))));
-     }},
-    {"integers", PERM_VALUE_I64, [](Random &r) { return real_number(static_cast<double>(r.integer(1, 9))); }},
-    {"texts", PERM_VALUE_TEXT,
-     [](Random &r) {
-         mpq_class q(static_cast<long>(r.integer(1, 9)), static_cast<unsigned long>(r.integer(1, 9)));
-         q.canonicalize();
-         return Gaussian{q, 0};
-     }},
-    {"complex without an imaginary part", PERM_VALUE_C128,
-     [](Random &r) { return real_number(1 - r.uniform()); }},
-};
-
 } // namespace
 
 TEST_CASE("derivatives of hafnians lie within their bounds of what a change of both entries makes") {
@@ -172,7 +155,7 @@ TEST_CASE("probabilities of a graph's entries and single lines are within their 
     Random random(run::seed(3913));
     for (const char *engine : engines) {
         int compared = 0, impossible = 0;
-        for (const DrawnKind &kind : weights)
+        for (const DrawnKind &kind : kinds_of_weights)
             for (int k = 0; k < run::cases(60); ++k) {
                 const DrawnLines drawn = draw_lines(random, kind, 9);
                 const MatchingInput input(drawn.matrix, kind.type, random);

@@ -18,23 +18,6 @@ using oracle::Gaussian;
 
 namespace {
 
-const DrawnKind kinds[]{
-    {"positive", PERM_VALUE_F64, [](Random &r) { return real_number(1 - r.uniform()); }},
-    {"far apart", PERM_VALUE_F64,
-     [](Random &r) {
-         return real_number((1 - r.uniform()) * std::exp2(static_cast<double>(r.integer(-700, 300))));
-     }},
-    {"integers", PERM_VALUE_I64, [](Random &r) { return real_number(static_cast<double>(r.integer(1, 9))); }},
-    {"texts", PERM_VALUE_TEXT,
-     [](Random &r) {
-         mpq_class q(static_cast<long>(r.integer(1, 9)), static_cast<unsigned long>(r.integer(1, 9)));
-         q.canonicalize();
-         return Gaussian{q, 0};
-     }},
-    {"complex without an imaginary part", PERM_VALUE_C128,
-     [](Random &r) { return real_number(1 - r.uniform()); }},
-};
-
 Gaussian &number(MatchingMatrix &of, MatchingInput::Place place) {
     if (place.row < 0) return (*of.col_weights)[static_cast<std::size_t>(place.col)];
     if (place.col < 0) return (*of.row_weights)[static_cast<std::size_t>(place.row)];
@@ -113,7 +96,7 @@ int compare(const Found &found, const std::vector<mpq_class> &truth, bool far_ap
 TEST_CASE("probabilities are within their bounds of the exact ones") {
     Random random(run::seed(2411));
     int compared = 0, impossible = 0;
-    for (const DrawnKind &kind : kinds)
+    for (const DrawnKind &kind : kinds_of_weights)
         for (int i = 0; i < run::cases(120); ++i) {
             MatchingMatrix a = random_matchings(random, kind.draw);
             a.row_times.clear(), a.col_times.clear();

@@ -70,6 +70,23 @@ const std::vector<DrawnKind> kinds_of_numbers{
      }},
 };
 
+const std::vector<DrawnKind> kinds_of_weights{
+    {"positive", PERM_VALUE_F64, [](Random &r) { return real_number(1 - r.uniform()); }},
+    {"far apart", PERM_VALUE_F64,
+     [](Random &r) {
+         return real_number((1 - r.uniform()) * std::exp2(static_cast<double>(r.integer(-700, 300))));
+     }},
+    {"integers", PERM_VALUE_I64, [](Random &r) { return real_number(static_cast<double>(r.integer(1, 9))); }},
+    {"texts", PERM_VALUE_TEXT,
+     [](Random &r) {
+         mpq_class q(static_cast<long>(r.integer(1, 9)), static_cast<unsigned long>(r.integer(1, 9)));
+         q.canonicalize();
+         return oracle::Gaussian{q, 0};
+     }},
+    {"complex without an imaginary part", PERM_VALUE_C128,
+     [](Random &r) { return real_number(1 - r.uniform()); }},
+};
+
 TypedNumbers::TypedNumbers(const std::vector<oracle::Gaussian> &numbers, std::int32_t type) {
     for (const oracle::Gaussian &x : numbers) {
         doubles_.push_back(x.re.get_d());

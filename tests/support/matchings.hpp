@@ -68,6 +68,7 @@ template <class Draw> MatchingMatrix random_matchings(perm::families::Random &ra
 
 // Whole numbers, doubles of both signs, positive ones, some far apart, complex ones, fractions in text.
 extern const std::vector<DrawnKind> kinds_of_numbers;
+extern const std::vector<DrawnKind> kinds_of_weights; // above 0
 
 // Numbers of one perm_value_type, none of them nowhere.
 class TypedNumbers {

@@ -83,4 +83,17 @@ inline bool same(const libperm::Outcome &x, const libperm::Outcome &y) {
     return value_of(x) == value_of(y) && x.error.mantissa == y.error.mantissa && x.error.exp2 == y.error.exp2;
 }
 
+// A number modulo a prime.
+struct Modulo {
+    std::uint64_t value, prime;
+    friend bool operator==(const Modulo &x, const Modulo &y) { return x.value == y.value; }
+    friend Modulo operator+(const Modulo &x, const Modulo &y) {
+        return {(x.value + y.value) % x.prime, x.prime};
+    }
+    friend Modulo operator*(const Modulo &x, const Modulo &y) {
+        __extension__ typedef unsigned __int128 Wide;
+        return {static_cast<std::uint64_t>(static_cast<Wide>(x.value) * y.value % x.prime), x.prime};
+    }
+};
+
 } // namespace graphs

@@ -22,7 +22,7 @@
 #include <string>
 
 using namespace libperm;
-using graphs::at, graphs::same, graphs::value_of;
+using graphs::at, graphs::Modulo, graphs::same, graphs::value_of;
 using oracle::Exact;
 using perm::families::Random;
 
@@ -86,18 +86,6 @@ int check_all_kinds(const ExactBlock &block, const Gaussian &truth, bool is_far_
 }
 
 std::vector<std::uint64_t> primes() { return primes_below(modular_bits, 3, false); }
-
-struct Modulo {
-    std::uint64_t value, prime;
-    friend bool operator==(const Modulo &x, const Modulo &y) { return x.value == y.value; }
-    friend Modulo operator+(const Modulo &x, const Modulo &y) {
-        return {(x.value + y.value) % x.prime, x.prime};
-    }
-    friend Modulo operator*(const Modulo &x, const Modulo &y) {
-        __extension__ typedef unsigned __int128 Wide;
-        return {static_cast<std::uint64_t>(static_cast<Wide>(x.value) * y.value % x.prime), x.prime};
-    }
-};
 
 ResidueVector residues_of(const Pattern &graph, const std::vector<std::vector<std::uint64_t>> &values) {
     return std::get<ResidueVector>(result_of(Residues{graph, primes(), values}).value);

@@ -91,17 +91,7 @@ EngineResult by_pfaffian(const PlanarPlan &plan, const EngineInput &input) {
     return run_planar({choice, options, control, control.memory(), gpus}, input);
 }
 
-struct Modulo {
-    std::uint64_t value, prime;
-    friend bool operator==(const Modulo &x, const Modulo &y) { return x.value == y.value; }
-    friend Modulo operator+(const Modulo &x, const Modulo &y) {
-        return {(x.value + y.value) % x.prime, x.prime};
-    }
-    friend Modulo operator*(const Modulo &x, const Modulo &y) {
-        __extension__ typedef unsigned __int128 Wide;
-        return {static_cast<std::uint64_t>(static_cast<Wide>(x.value) * y.value % x.prime), x.prime};
-    }
-};
+using graphs::Modulo;
 
 Modulo over_all(const Pattern &graph, const std::vector<std::uint64_t> &values, std::uint64_t prime) {
     std::vector<Modulo> numbers;
