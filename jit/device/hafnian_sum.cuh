@@ -236,8 +236,8 @@ struct Walk {
                 convolve<width, 1>(a, {{from.numbers + before * at.stride}, {cycle}}, first, sum);
             } else {
                 const Pair of(child, to.lines);
-                const Cell *const to_j = from.numbers + at.entry(0, of.j + 2) * at.stride,
-                                  *const to_k = to_j + (of.k - of.j) * at.stride;
+                const Cell *const to_j = from.numbers + at.entry(0, of.j + 2) * at.stride;
+                const Cell *const to_k = to_j + (of.k - of.j) * at.stride;
                 const u32 row = (at.lines - 2) * at.stride; // from b_0j to b_1j
                 before = at.entry(of.j + 2, of.k + 2);
                 convolve<width, 2>(a, {{to_j, to_j + row}, {to_k + row, to_k}}, first, sum);
@@ -347,7 +347,8 @@ struct Walk {
         if (all.has_loops) {
             const double once = per_product * at.length + unit;
             for (u32 j = 2; j < 4; ++j)
-                haf = haf + norm(5 - j, 4) * rounded(norm(0, j) * norm(1, 4) + norm(1, j) * norm(0, 4), 2 * once);
+                haf = haf +
+                      norm(5 - j, 4) * rounded(norm(0, j) * norm(1, 4) + norm(1, j) * norm(0, 4), 2 * once);
         }
         haf = rounded(haf + closed_norm(at, of, 0) * closed_norm(at, of, 2), per_product * 5 * at.length);
         return rounded(of.norm(at.g()) * haf, per_product * at.length + unit * (all.pairs + 2)).error;

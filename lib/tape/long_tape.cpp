@@ -46,7 +46,8 @@ class LongTape {
 
     // None: there is no program within reach.
     std::optional<TapeWay> find(double far) {
-        if (pattern_.lines.one_sided) return on_tree(misjudged * most_moves_); // which has no rows to go along
+        // A graph has no rows to go along.
+        if (pattern_.lines.one_sided) return on_tree(misjudged * most_moves_);
         std::optional<TapeWay> way = path(far_moves);
         const double moves = moves_of(way);
         if (moves < worth_a_search || !may_branch()) return way;
