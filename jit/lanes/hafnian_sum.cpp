@@ -315,7 +315,7 @@ template <class A> class HafnianWalk {
     }
 
     // Takes out lines 0 and 1, with either sign.
-    HWY_INLINE void split(int s, const Node &node, Lane sign) const {
+    HWY_NOINLINE void split(int s, const Node &node, Lane sign) const {
         const Level &at = levels_[s], &to = levels_[s + 1];
         const auto p = [&](int j, int k) { return at.polynomial(node, at.entry(j, k)); };
         const auto norm = [&](int j, int k) { return node.norm(at.entry(j, k)); };
@@ -343,7 +343,7 @@ template <class A> class HafnianWalk {
     // [r^leaf_] g haf(b): of four lines b_01 b_23 + b_02 b_13 + b_03 b_12. With loops
     //   (b_01 + l_0 l_1) (b_23 + l_2 l_3) + b_02 b_13 + b_03 b_12 + l_2 w_3 + l_3 w_2,
     //   w_j = b_0j l_1 + b_1j l_0
-    HWY_INLINE void leaf(const Node &node, Number &to) {
+    HWY_NOINLINE void leaf(const Node &node, Number &to) {
         const Level &at = levels_[leaf_];
         const auto p = [&](int j, int k) { return at.polynomial(node, at.entry(j, k)); };
         const double *const g = at.polynomial(node, at.g());

@@ -261,7 +261,7 @@ TEST_CASE("time: a 45 x 45 dense matrix is refused at once") {
     CHECK(status_of(constant(62, 1).view(), opts) == PERM_REFUSED_TIME); // the default: a day
 }
 
-TEST_CASE("however large the matrix: refused, not computed") {
+TEST_CASE("however large the matrix: refused, not computed" * doctest::skip(run::sanitized)) {
     for (const std::int64_t n : {63, 64, 65, 300, 1500}) {
         if (run::sanitized && n > 300) continue;
         CAPTURE(n);

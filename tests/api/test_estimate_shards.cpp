@@ -210,7 +210,7 @@ TEST_CASE("an estimate that is cut off goes on from its checkpoint, with the sam
     int interrupted = 0;
     for (Case &c : all_cases()) {
         CAPTURE(c.name);
-        c.wanted.epsilon /= run::sanitized ? 3 : 1.5; // callbacks come every tenth of a second
+        c.wanted.epsilon /= 1.5; // callbacks come every tenth of a second
         const perm_estimated whole = estimated(c);
         const TemporaryFolder folder;
         const std::string file = folder / "kept";

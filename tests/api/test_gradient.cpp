@@ -368,7 +368,7 @@ TEST_CASE("no entry, no matching") {
 }
 
 // Beyond the plans that have a tape: their own ways through the library.
-TEST_CASE("larger matrices: minors computed exactly, and Euler's identity") {
+TEST_CASE("larger matrices: minors computed exactly, and Euler's identity" * doctest::skip(run::sanitized)) {
     const std::vector<perm::Csr> matrices{banded(40, 2, 3, Entries::real, run::seed(1204)),
                                           banded(40, 3, 2, Entries::nonnegative, run::seed(1205)),
                                           weighted_grid(6, 6, Entries::nonnegative, run::seed(1206)).weights,

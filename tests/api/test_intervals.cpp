@@ -100,7 +100,7 @@ TEST_CASE("matrices with blocks that are too large, and others") {
     }
 }
 
-TEST_CASE("known permanents of large matrices") {
+TEST_CASE("known permanents of large matrices" * doctest::skip(run::sanitized)) {
     for (const Known &known : known_permanents()) {
         CAPTURE(known.name);
         check_holds(bounds_of(known.matrix.view()), abs(mpq_class(known.permanent)));
@@ -171,7 +171,7 @@ TEST_CASE("the same bits on any number of threads") {
     CHECK(upper_of(x) == upper_of(y));
 }
 
-TEST_CASE("a refusal tells the interval") {
+TEST_CASE("a refusal tells the interval" * doctest::skip(run::sanitized)) {
     const perm::Csr a = wide_matrix(Entries::nonnegative, 6);
     std::string text = refusal_of(a, PERM_REFUSED_TIME);
     CHECK_MESSAGE(has(text, "perm(A) lies between "), text);

@@ -135,7 +135,7 @@ TEST_CASE("source: with no target named it is the GPU's, else the newest of NVRT
     }
 }
 
-TEST_CASE("source: what is printed compiles as its first line says") {
+TEST_CASE("source: what is printed compiles as its first line says" * doctest::skip(run::sanitized)) {
     const auto &nvrtc = libperm::nvrtc_status();
     if (!nvrtc.found) return run::skip(nvrtc.why_not);
     for (const char *engine : engines) {

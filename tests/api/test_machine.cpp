@@ -86,7 +86,8 @@ std::string refusal_of(const std::string &machine, const char *device = "auto") 
 
 // ---------------------------------------------------------------- what is planned
 
-TEST_CASE("machine: a matrix of 45 rows goes to the GPU of the machine that is told of") {
+TEST_CASE("machine: a matrix of 45 rows goes to the GPU of the machine that is told of" *
+          doctest::skip(run::sanitized)) {
     const PlanFor h200(random_square(45, 0.3), documented("h200"));
     CHECK(h200.json.at("engine") == "tree");
     CHECK(h200.json.at("device") == "gpu");
@@ -95,7 +96,8 @@ TEST_CASE("machine: a matrix of 45 rows goes to the GPU of the machine that is t
     CHECK(h200.text.starts_with("for: x86-64, 16 cores, 137 GB, NVIDIA H200\nn = 45, "));
 }
 
-TEST_CASE("machine: a plan follows from the machine, and the same plan from the same one") {
+TEST_CASE("machine: a plan follows from the machine, and the same plan from the same one" *
+          doctest::skip(run::sanitized)) {
     const perm::Csr a = random_square(36, 0.3);
     const PlanFor h200(a, documented("h200")), again(a, documented("h200"));
     CHECK(again.text == h200.text);

@@ -277,7 +277,8 @@ TEST_CASE("a hub that all other rows meet is taken out") {
     CHECK(std::string(r->engine) == "none");
 }
 
-TEST_CASE("whether many short blocks fit the memory does not depend on the threads") {
+TEST_CASE("whether many short blocks fit the memory does not depend on the threads" *
+          doctest::skip(run::sanitized)) {
     Random random(run::seed(122));
     std::vector<perm::Csr> blocks;
     for (int k = 0; k < 60; ++k) blocks.push_back(erdos_renyi(12, 1, Entries::real, random.bits()));

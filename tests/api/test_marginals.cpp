@@ -188,7 +188,8 @@ TEST_CASE("more lines than there are sets for, against fewer") {
     }
 }
 
-TEST_CASE("networks: an entry's share is what the permanent loses without it") {
+TEST_CASE("networks: an entry's share is what the permanent loses without it" *
+          doctest::skip(run::sanitized)) {
     Random random(run::seed(2413));
     int compared = 0;
     for (const std::int64_t n : {60, 400}) {

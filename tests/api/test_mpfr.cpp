@@ -115,7 +115,7 @@ TEST_CASE("auto takes the quicker one, and says what each takes: more bits more 
           0);
 }
 
-TEST_CASE("a number of more bits takes more of the memory that there is") {
+TEST_CASE("a number of more bits takes more of the memory that there is" * doctest::skip(run::sanitized)) {
     const perm::Csr a = erdos_renyi(13, 0.6, Entries::real, run::seed(10704));
     const perm_csr view = a.view();
     int refused = 0, sliced = 0;

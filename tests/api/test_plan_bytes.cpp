@@ -307,7 +307,7 @@ TEST_CASE("int64, patterns, unsorted columns, rectangles, multiplicities") {
     check_met({"ryser", "frontier sparse", "merged"});
 }
 
-TEST_CASE("larger ones: reductions, several blocks, slices, refusals") {
+TEST_CASE("larger ones: reductions, several blocks, slices, refusals" * doctest::skip(run::sanitized)) {
     met.clear();
     Random random(run::seed(9103));
     const auto bits = [&random] { return random.bits(); };

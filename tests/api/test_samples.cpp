@@ -184,7 +184,7 @@ TEST_CASE("each matching as often as its share says") {
     CHECK(std::fabs(deviations(all.chi_square, all.freedom)) < unlikely);
 }
 
-TEST_CASE("large matrices: entries as often as the marginals say") {
+TEST_CASE("large matrices: entries as often as the marginals say" * doctest::skip(run::sanitized)) {
     constexpr std::int64_t shots = 20000;
     std::vector<perm::Csr> matrices{grid(8, 8), grid(12, 10), process(60, Entries::nonnegative, 11),
                                     mesh2d(6, 12, Entries::nonnegative, 12),
@@ -270,7 +270,7 @@ TEST_CASE("the same samples on any number of threads, and however many are drawn
     }
 }
 
-TEST_CASE("planar blocks far too wide for a frontier") {
+TEST_CASE("planar blocks far too wide for a frontier" * doctest::skip(run::sanitized)) {
     Random random(run::seed(3312));
     const std::int64_t wide = run::sanitized ? 20 : 30;
     perm::Csr weighted = grid(wide + 2, wide + 2);

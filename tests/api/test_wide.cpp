@@ -33,7 +33,8 @@ void check_frontier(const perm::Csr &a, const Exact &truth) {
 
 } // namespace
 
-TEST_CASE("planar grids with weights of both signs, n = 161 and 207: Kasteleyn's determinant") {
+TEST_CASE("planar grids with weights of both signs, n = 161 and 207: Kasteleyn's determinant" *
+          doctest::skip(run::sanitized)) {
     const std::uint64_t seed = run::seed(80);
     for (const auto &[rows, columns] : {std::pair{14, 23}, {18, 23}}) {
         for (const Entries entries : {Entries::counts, Entries::integers}) {
@@ -99,7 +100,8 @@ TEST_CASE("many blocks: a long matrix of narrow parts") {
     }
 }
 
-TEST_CASE("tridiagonal of thousands of rows: Fibonacci numbers far beyond double, with certain digits") {
+TEST_CASE("tridiagonal of thousands of rows: Fibonacci numbers far beyond double, with certain digits" *
+          doctest::skip(run::sanitized)) {
     for (const std::int64_t n : {1000, 5000, 20000}) {
         mpz_class fibonacci;
         mpz_fib_ui(fibonacci.get_mpz_t(), static_cast<unsigned long>(n + 1));

@@ -366,13 +366,13 @@ TEST_CASE("branches: a path, a star, a clique and a large block end soon") {
     constexpr double of_poll = 1e-9 * PolledSteps::between; // seconds, about
 
     std::vector<std::vector<std::int32_t>> rows;
-    const std::int32_t long_path = run::sanitized ? 2000 : 50000;
+    const std::int32_t long_path = run::sanitized ? 500 : 50000;
     for (std::int32_t i = 0; i < long_path; ++i)
         rows.push_back(i + 1 < long_path ? std::vector{i, i + 1} : std::vector{0, i});
     CHECK(of_poll * static_cast<double>(polls_of(pattern_of(long_path, rows), 1e300, true)) < 4);
 
     rows.clear();
-    const std::int32_t points = run::sanitized ? 1000 : 20000;
+    const std::int32_t points = run::sanitized ? 400 : 20000;
     rows.emplace_back(at(points));
     std::iota(rows[0].begin(), rows[0].end(), 0);
     for (std::int32_t i = 1; i < points; ++i) rows.push_back({0, i});
@@ -387,7 +387,7 @@ TEST_CASE("branches: a path, a star, a clique and a large block end soon") {
     }
     CHECK(of_poll * static_cast<double>(polls_of(pattern_of(points / 4, rows), 1e300, true)) < 5);
 
-    for (const std::int32_t n : {100, run::sanitized ? 300 : 1000}) {
+    for (const std::int32_t n : {100, run::sanitized ? 120 : 1000}) {
         const std::vector<std::int32_t> row = [n] {
             std::vector<std::int32_t> all(at(n));
             std::iota(all.begin(), all.end(), 0);
@@ -399,7 +399,7 @@ TEST_CASE("branches: a path, a star, a clique and a large block end soon") {
     }
 
     Random random(test_seed() + 4);
-    const std::int32_t many = run::sanitized ? 1000 : 20000;
+    const std::int32_t many = run::sanitized ? 400 : 20000;
     rows.assign(many, {});
     for (std::int32_t i = 0; i < many; ++i) {
         std::set<std::int32_t> row{i};

@@ -77,7 +77,7 @@ TEST_CASE("a plan is the same with kept orders, with none, and after they were s
             const std::string key(content->key), payload(content->payload);
             std::vector<std::string> others{"", payload.substr(0, payload.size() / 2), payload + "more",
                                             std::string(payload.size(), '\xff'), files.begin()->second};
-            if (run::sanitized) others.resize(2);
+            if (run::sanitized) others = {others[random.bits() % others.size()]};
             for (int k = 0; k < (run::sanitized ? 1 : 3); ++k) {
                 others.push_back(payload);
                 others.back()[static_cast<std::size_t>(
@@ -93,6 +93,7 @@ TEST_CASE("a plan is the same with kept orders, with none, and after they were s
             std::ofstream(folder / name, std::ios::binary) << libperm::encode_cache_file(key, "no order");
             CHECK(digest(a, keeping(folder.path())) == without);
             CHECK(whole_file::read(folder / name) == bytes); // replaced
+            if (run::sanitized) continue;
             std::ofstream(folder / name, std::ios::binary) << bytes.substr(0, bytes.size() - 1);
             CHECK(digest(a, keeping(folder.path())) == without);
         }
@@ -101,7 +102,7 @@ TEST_CASE("a plan is the same with kept orders, with none, and after they were s
     CHECK(spoilt > (run::sanitized ? 1 : 10));
 }
 
-TEST_CASE("what was kept for one block is not used for another") {
+TEST_CASE("what was kept for one block is not used for another" * doctest::skip(run::sanitized)) {
     const std::vector<perm::Csr> all = matrices();
     const TemporaryFolder folder;
     std::vector<std::string> without;
