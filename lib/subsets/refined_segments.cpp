@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 namespace libperm {
@@ -178,6 +179,16 @@ RefinedSegments choose_refined(const SubsetPlan &plan, const std::vector<double>
     const double rho = gamma_bound(way.roundings + 4) + way.compensated,
                  permanent = std::exp2(std::floor(columns.log2_permanent())), // whatever the last bit of it
         aim = plan.tolerance * permanent / (2 * margin * rho);
+    // Of sparse matrices some segments in a million have nearly all of T, which a sample meets or does not.
+    // Where few of it are larger than what all may be on average, a limit between tells these apart: what
+    // they leave is far below it.
+    const double average = margin / 2 * aim / (samples * each), limit = aim / (margin * each);
+    const double few = std::min(1.0 / 64, plan.most_refined);
+    const auto larger = [average](const SampledSegment &s) {
+        return (s.one > average) + (s.other > average);
+    };
+    if (std::transform_reduce(sums.begin(), sums.end(), 0.0, std::plus(), larger) <= few * 2 * samples)
+        return {limit, false, margin * margin * aim};
     std::size_t left = 0; // samples that need not be summed again
     for (double rest = sums[0].other * each; rest <= aim && ++left < sums.size();)
         rest += sums[left].other * each;
@@ -192,18 +203,18 @@ RefinedSegments choose_refined(const SubsetPlan &plan, const std::vector<double>
         };
         if (const double rest = without(plan.most_refined); rest > margin * aim) {
             // A tenth of the time makes the most of what is left of the digits.
-            const double few = plan.most_refined / 16;
+            const double fewest = plan.most_refined / 16;
             log_decision(formatted(
                 "the tolerance is out of reach: without the one segment in {:.0f} that matters most "
                 "the others leave a bound of {:.1e}, where {:.1e} is asked for; one in {:.0f} is "
                 "summed again",
-                1 / plan.most_refined, plan.tolerance * rest / (margin * aim), plan.tolerance, 1 / few));
-            without(few);
+                1 / plan.most_refined, plan.tolerance * rest / (margin * aim), plan.tolerance, 1 / fewest));
+            without(fewest);
             return {left == 0 ? 0 : sums[left - 1].one, false, infinity};
         }
     }
     // Among those between two samples there may be some that are larger.
-    return {std::max(left == 0 ? 0 : sums[left - 1].one, aim / (8 * each)), false, margin * margin * aim};
+    return {std::max(left == 0 ? 0 : sums[left - 1].one, limit), false, margin * margin * aim};
 }
 
 } // namespace libperm
