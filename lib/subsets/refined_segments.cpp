@@ -183,11 +183,11 @@ RefinedSegments choose_refined(const SubsetPlan &plan, const std::vector<double>
     // Where few of it are larger than what all may be on average, a limit between tells these apart: what
     // they leave is far below it.
     const double average = margin / 2 * aim / (samples * each), limit = aim / (margin * each);
-    const double few = std::min(1.0 / 64, plan.most_refined);
+    const double rare = std::min(1.0 / 64, plan.most_refined);
     const auto larger = [average](const SampledSegment &s) {
-        return (s.one > average) + (s.other > average);
+        return !(s.one <= average) + !(s.other <= average); // no number is, too
     };
-    if (std::transform_reduce(sums.begin(), sums.end(), 0.0, std::plus(), larger) <= few * 2 * samples)
+    if (std::transform_reduce(sums.begin(), sums.end(), 0.0, std::plus(), larger) <= rare * 2 * samples)
         return {limit, false, margin * margin * aim};
     std::size_t left = 0; // samples that need not be summed again
     for (double rest = sums[0].other * each; rest <= aim && ++left < sums.size();)
@@ -203,13 +203,13 @@ RefinedSegments choose_refined(const SubsetPlan &plan, const std::vector<double>
         };
         if (const double rest = without(plan.most_refined); rest > margin * aim) {
             // A tenth of the time makes the most of what is left of the digits.
-            const double fewest = plan.most_refined / 16;
+            const double few = plan.most_refined / 16;
             log_decision(formatted(
                 "the tolerance is out of reach: without the one segment in {:.0f} that matters most "
                 "the others leave a bound of {:.1e}, where {:.1e} is asked for; one in {:.0f} is "
                 "summed again",
-                1 / plan.most_refined, plan.tolerance * rest / (margin * aim), plan.tolerance, 1 / fewest));
-            without(fewest);
+                1 / plan.most_refined, plan.tolerance * rest / (margin * aim), plan.tolerance, 1 / few));
+            without(few);
             return {left == 0 ? 0 : sums[left - 1].one, false, infinity};
         }
     }

@@ -94,8 +94,10 @@ def test_plans_of_one_pattern(case):
 
 def test_a_sample_that_meets_a_rare_segment_costs_no_second_run():
     """One of the few segments with most of the terms is among those that are looked at beforehand."""
-    rng, n = random.Random(30), 26
-    a = [[rng.random() ** 3 if (rng.random() < 0.2 or i == j) else 0.0 for j in range(n)] for i in range(n)]
+    fixed, n = random.Random(30), 26
+    a = [
+        [fixed.random() ** 3 if (fixed.random() < 0.2 or i == j) else 0.0 for j in range(n)] for i in range(n)
+    ]
     found = libperm.compute(a, engine="tree", device="cpu", tolerance=1e-11, without="all")
     assert found.rel_error_bound <= 1e-11
     assert found.rel_error_bound > 1e-15  # of doubles: a second run would have been in twice the precision
