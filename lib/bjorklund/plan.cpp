@@ -4,6 +4,7 @@
 #include "jit/lanes/hafnian_sum.hpp"
 #include "jit/text/text.hpp"
 #include "lib/base/fields.hpp"
+#include "lib/input/machine.hpp"
 #include "lib/run/proposals.hpp"
 
 #include <algorithm>
