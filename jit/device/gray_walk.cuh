@@ -30,7 +30,9 @@ struct Numbers : Arith {
 };
 
 __device__ __forceinline__ int lowest_bit(u64 i) { return __ffsll(static_cast<long long>(i)) - 1; }
+__device__ __forceinline__ int lowest_bit(unsigned i) { return __ffs(static_cast<int>(i)) - 1; }
 __device__ __forceinline__ bool comes_in(u64 i, int bit) { return (i >> bit >> 1 & 1) == 0; }
+__device__ __forceinline__ bool comes_in(unsigned i, int bit) { return (i >> bit >> 1 & 1) == 0; }
 
 __device__ __forceinline__ u64 thread_index() {
     return static_cast<u64>(blockIdx.x) * blockDim.x + threadIdx.x;

@@ -41,10 +41,21 @@ __device__ __forceinline__ void walk_tree(Rows &rows, Launch launch, Partial *pa
             double absolute;
             rows.inner(inner, absolute);
             add_turn(rows, sums, m, rows.outer(), inner, absolute);
-            if (static_cast<unsigned>(++m) < 1u << loops) {
-                settled = lowest_bit(m);
+            const unsigned turn = ++m;
+            if (loops > 0 && (turn & 1)) { // half of the turns, and a quarter: without a way through all columns
+                rows.change(unrolled, comes_in(turn, 0) ? 1 : -1);
+                rows.settle(0);
+                continue;
+            }
+            if (loops > 1 && (turn & 2)) {
+                rows.change(unrolled + 1, comes_in(turn, 1) ? 1 : -1);
+                rows.settle(1);
+                continue;
+            }
+            if (turn < 1u << loops) {
+                settled = lowest_bit(turn);
                 column = unrolled + settled;
-                in = comes_in(m, settled);
+                in = comes_in(turn, settled);
             } else {
                 partials[segment - launch.base] = {segment & 1 ? rows.opposite(sums.sum) : sums.sum,
                                                    again ? sums.absolute * accurate_share : sums.absolute};

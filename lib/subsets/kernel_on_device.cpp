@@ -44,7 +44,8 @@ class KernelRun {
           walk_{gray_entry, parameters_of(plan_, numbers_), widest_shape(plan_, queue),
                 values_by_parameter(plan_)},
           control_(control),
-          seconds_per_subset_(seconds / plan.subsets) {
+          seconds_per_subset_(seconds / plan.subsets),
+          segment_operations_(std::ldexp(plan.flops_per_subset, plan.kernel.segment_bits)) {
         rows_.reserve(static_cast<std::size_t>(global_rows(plan_) * parts_of(plan_.arithmetic)) *
                       walk_.shape.all() * sizeof(double));
         put(values_, walk_.parameters);
@@ -57,12 +58,7 @@ class KernelRun {
         const std::uint64_t window = window_segments(plan_), segments = count * window;
         make_room(segments);
         const Walk &walk = refined_.all ? refining_walk() : walk_;
-        const double segment_seconds =
-            std::ldexp(seconds_per_subset_ * static_cast<double>(walk.shape.all()), plan_.segment_bits);
-        const auto longest =
-            static_cast<std::uint64_t>(std::clamp(launch_seconds / segment_seconds, 1.0, 0x1p40));
-        for (const SubsetLaunch &launch :
-             launch_parameters(first * window, (first + count) * window, walk.shape.all(), longest))
+        for (const SubsetLaunch &launch : launches(walk, first * window, (first + count) * window))
             start(walk, launch,
                   std::ldexp(static_cast<double>(launch.end - launch.first), plan_.segment_bits));
         if (!refined_.all && refined_.most < std::numeric_limits<double>::infinity())
@@ -120,14 +116,30 @@ class KernelRun {
         return *refining_walk_;
     }
 
+    // Segments that each thread at once may take in a launch.
+    std::uint64_t longest(const Walk &walk) const {
+        const double segment_seconds =
+            std::ldexp(seconds_per_subset_ * static_cast<double>(walk.shape.all()), plan_.segment_bits);
+        return static_cast<std::uint64_t>(std::clamp(launch_seconds / segment_seconds, 1.0, 0x1p40));
+    }
+
+    // Threads of `hybrid` have numbers in global memory, so that there are no more than the device holds.
+    std::vector<SubsetLaunch> launches(const Walk &walk, std::uint64_t first, std::uint64_t end) const {
+        const std::uint64_t threads = walk.shape.all();
+        if (global_rows(plan_) > 0) return launch_parameters(first, end, threads, longest(walk));
+        // Before its first segment a thread brings in the columns above it.
+        const double coming = 100.0 * (plan_.n - plan_.segment_bits) * plan_.n,
+                     chunk = std::clamp(coming / segment_operations_, 1.0, 0x1p20);
+        return launches_in_waves(first, end, threads, threads * longest(walk),
+                                 static_cast<std::uint64_t>(chunk));
+    }
+
     // One launch; returns when it is done, so that a call can be cancelled.
     void start(const Walk &walk, SubsetLaunch chunks_of, double subsets) {
         const std::uint64_t chunks =
             (chunks_of.end - chunks_of.first + chunks_of.length - 1) / chunks_of.length;
         const auto needed = (chunks + walk.shape.threads - 1) / walk.shape.threads;
-        const unsigned blocks =
-            plan_.equal_chunks ? walk.shape.blocks
-                               : static_cast<unsigned>(std::min<std::uint64_t>(needed, walk.shape.blocks));
+        const unsigned blocks = plan_.equal_chunks ? walk.shape.blocks : static_cast<unsigned>(needed);
         DeviceAddress values = (&walk == &walk_ ? values_ : refined_values_).address(),
                       rows = rows_.address(), partials = partials_.address();
         void *first =
@@ -151,7 +163,9 @@ class KernelRun {
         queue_.copy_out(&number, number_.address(), sizeof number);
         if (number == 0) return;
         if (plan_.engine != SubsetEngine::tree) return sum_accurately(base, number);
-        const std::uint64_t at_once = refining_walk().shape.all();
+        // Each takes several times as long as it took before.
+        const std::uint64_t at_once =
+            refining_walk().shape.all() * std::clamp<std::uint64_t>(longest(refining_walk()) / 8, 1, waves);
         for (std::uint64_t k = 0; k < number; k += at_once)
             start(refining_walk(), {k, std::min(number, k + at_once), 1, base, chosen}, 0);
     }
@@ -225,7 +239,7 @@ class KernelRun {
     const Walk walk_;
     std::optional<Walk> refining_walk_;
     RunControl &control_;
-    double seconds_per_subset_;
+    double seconds_per_subset_, segment_operations_;
     DeviceArray rows_{queue_}, values_{queue_}, refined_values_{queue_}, pattern_{queue_};
     DeviceArray partials_{queue_}, gathered_{queue_}, chosen_{queue_}, number_{queue_}, rest_{queue_},
         hopeless_{queue_};

@@ -13,4 +13,11 @@ namespace libperm {
 std::vector<SubsetLaunch> launch_parameters(std::uint64_t first, std::uint64_t end, std::uint64_t threads,
                                             std::uint64_t longest);
 
+// The same segments for a kernel whose threads leave nothing behind: launches of at most `most` segments, in
+// more chunks than there are threads at once, so that where a block ends early the next one begins. Chunks of
+// a power of two, as short as `least` if that makes `waves` of them for each thread.
+constexpr std::uint64_t waves = 32;
+std::vector<SubsetLaunch> launches_in_waves(std::uint64_t first, std::uint64_t end, std::uint64_t threads,
+                                            std::uint64_t most, std::uint64_t least);
+
 } // namespace libperm

@@ -37,7 +37,9 @@ struct Launch {
 u64 thread = 0;
 u64 thread_index() { return thread; }
 int lowest_bit(u64 i) { return std::countr_zero(i); }
+int lowest_bit(unsigned i) { return std::countr_zero(i); }
 bool comes_in(u64 i, int bit) { return (i >> bit >> 1 & 1) == 0; }
+bool comes_in(unsigned i, int bit) { return (i >> bit >> 1 & 1) == 0; }
 
 #include "tests/support/tree_walk.hpp"
 

@@ -71,6 +71,36 @@ TEST_CASE("launches: every segment once, powers of two as long as all threads ha
     CHECK(launch_parameters(5, 5, 3, 8).empty());
 }
 
+TEST_CASE("launches in waves: every segment once, in chunks of a power of two, short but not too short") {
+    Random random(test_seed() + 5);
+    for (int trial = 0; trial < run::cases(3000); ++trial) {
+        CAPTURE(trial);
+        const std::uint64_t first = random.bits() >> random.integer(13, 63);
+        const std::uint64_t end = first + (random.bits() >> random.integer(13, 63));
+        const std::uint64_t threads = at(random.integer(1, 40000)), least = at(random.integer(1, 70));
+        const std::uint64_t most = 1 + (end - first) / at(random.integer(1, 20));
+        std::uint64_t next = first;
+        for (const SubsetLaunch &launch : launches_in_waves(first, end, threads, most, least)) {
+            const std::uint64_t segments = launch.end - launch.first, each = segments / threads;
+            bool good = launch.first == next && segments > 0 && launch.base == first && segments <= most;
+            good = good && (segments == most || launch.end == end) && std::has_single_bit(launch.length);
+            // A chunk for every thread, if there are so many segments, and of at least so many or as many as
+            // can be.
+            good = good && launch.length <= std::max<std::uint64_t>(each, 1);
+            good = good && (launch.length >= least || 2 * launch.length > each);
+            // No longer than it must be: many chunks for every thread otherwise.
+            good = good && (launch.length < 2 * least || launch.length * waves <= each);
+            if (!good) {
+                FAIL_CHECK("first " << launch.first << " end " << launch.end << " length " << launch.length);
+                break;
+            }
+            next = launch.end;
+        }
+        CHECK(next == end);
+    }
+    CHECK(launches_in_waves(5, 5, 3, 8, 1).empty());
+}
+
 TEST_CASE("the widest shape: as many threads as the device holds at once, of those that a block can have") {
     HostQueue queue;
     const SubsetPlan shared = planned(SubsetEngine::shared, 20, 256),
