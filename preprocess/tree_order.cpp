@@ -28,8 +28,12 @@ class Side {
     Side(const Pattern &transposed, const TreeLimits &limits, std::uint64_t seed)
         : columns_(columns_of(transposed)), limits_(limits), random_(seed) {}
 
-    double best_cost() const { return best_cost_; }
-    const Order &best() const { return best_; }
+    // Each cheaper than those before.
+    struct Met {
+        Order order;
+        double cost;
+    };
+    const std::vector<Met> &met() const { return met_; }
 
     std::vector<LineSet> in(const Order &order) const {
         std::vector<LineSet> columns(order.size());
@@ -50,8 +54,8 @@ class Side {
         const bool all_alike =
             std::ranges::all_of(columns_, [this](LineSet c) { return c == columns_.front(); });
         if (n < 2 || all_alike) return;
-        Order now = best_;
-        double cost = best_cost_;
+        Order now = met_.back().order;
+        double cost = met_.back().cost;
         const double start = spent_;
         for (int move = 0; spent_ - start < seconds; ++move) {
             if (move % 16 == 0) poll();
@@ -81,9 +85,7 @@ class Side {
     std::int32_t below(std::int32_t n) { return static_cast<std::int32_t>(uniform() * n); }
 
     void keep(const Order &order, double cost) {
-        if (cost >= best_cost_) return;
-        best_ = order;
-        best_cost_ = cost;
+        if (met_.empty() || cost < met_.back().cost) met_.push_back({order, cost});
     }
     double cost_of(const Order &order) {
         const TreeCost cost = tree_cost(in(order), limits_);
@@ -139,29 +141,49 @@ class Side {
     std::vector<LineSet> columns_;
     const TreeLimits &limits_;
     std::mt19937_64 random_;
-    Order best_;
-    double best_cost_ = std::numeric_limits<double>::infinity();
+    std::vector<Met> met_;
     double spent_ = 0; // seconds, as counted
 };
 
 } // namespace
 
 TreeOrder find_tree_order(const Pattern &a, const Pattern &transposed, const TreeOrderOptions &options) {
+    return find_tree_orders(a, transposed, options, 1).front();
+}
+
+std::vector<TreeOrder> find_tree_orders(const Pattern &a, const Pattern &transposed,
+                                        const TreeOrderOptions &options, std::size_t most) {
     Side sides[] = {{transposed, options.limits, 2 * options.seed},
                     {a, options.limits, 2 * options.seed + 1}};
     parallel_for(std::size(sides), [&](std::size_t k) {
         sides[k].start();
         sides[k].improve(options.seconds, options.poll);
     });
-    const bool other = sides[1].best_cost() < sides[0].best_cost();
-    const Side &side = sides[other ? 1 : 0];
-    const ShapedOrder shaped = shape_of(side.in(side.best()), options.limits);
-    TreeOrder order;
-    order.transposed = other;
-    order.root = shaped.root;
-    order.operations = shaped.operations;
-    for (const std::int32_t p : shaped.place) order.columns.push_back(side.best()[at(p)]);
-    return order;
+    std::vector<TreeOrder> orders;
+    for (auto left = sides[0].met().size(), right = sides[1].met().size();
+         orders.size() < most && left + right > 0;) {
+        const bool other =
+            left == 0 || (right > 0 && sides[1].met()[right - 1].cost < sides[0].met()[left - 1].cost);
+        TreeOrder order;
+        order.transposed = other;
+        order.columns = other ? sides[1].met()[--right].order : sides[0].met()[--left].order;
+        orders.push_back(shaped_within(options.limits, order, a, transposed));
+    }
+    return orders;
+}
+
+TreeOrder shaped_within(const TreeLimits &limits, const TreeOrder &order, const Pattern &a,
+                        const Pattern &transposed) {
+    const std::vector<LineSet> all = columns_of(order.transposed ? a : transposed);
+    std::vector<LineSet> columns;
+    for (const std::int32_t c : order.columns) columns.push_back(all[at(c)]);
+    const ShapedOrder shaped = shape_of(columns, limits);
+    TreeOrder other;
+    other.transposed = order.transposed;
+    other.root = shaped.root;
+    other.operations = shaped.operations;
+    for (const std::int32_t p : shaped.place) other.columns.push_back(order.columns[at(p)]);
+    return other;
 }
 
 } // namespace libperm

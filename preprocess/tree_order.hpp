@@ -27,4 +27,12 @@ struct TreeOrder {
 // `at` is the transpose of `a`; at most most_tree_columns of each.
 TreeOrder find_tree_order(const Pattern &a, const Pattern &at, const TreeOrderOptions &options);
 
+// The cheapest orders that the same search met, at most so many, the cheapest first.
+std::vector<TreeOrder> find_tree_orders(const Pattern &a, const Pattern &at, const TreeOrderOptions &options,
+                                        std::size_t most);
+
+// The same columns in the cheapest shape within other limits.
+TreeOrder shaped_within(const TreeLimits &limits, const TreeOrder &order, const Pattern &a,
+                        const Pattern &at);
+
 } // namespace libperm

@@ -22,7 +22,7 @@ constexpr std::int32_t most_tree_columns = 64;
 // longer.
 struct TreeLimits {
     std::int32_t unrolled = 14; // columns
-    double instructions = 1900;
+    double instructions = 1300;
     double values = 140;   // kept at once beside the row sums, about
     double iteration = 20; // instructions that a turn of a loop costs beside its sums and products
 };

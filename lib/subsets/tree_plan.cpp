@@ -1,5 +1,6 @@
 #include "lib/subsets/tree_plan.hpp"
 
+#include "jit/kernel/leaf_registers.hpp"
 #include "jit/program/tree_program.hpp"
 #include "jit/text/text.hpp"
 #include "lib/run/kept_orders.hpp"
@@ -8,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace libperm {
@@ -38,6 +40,50 @@ double roundings_below(const TreePart &part, Arithmetic arithmetic) {
         for (const auto &rows : p.level) roundings += product * static_cast<double>(rows.size());
     }
     return roundings;
+}
+
+// Doubles that are spilled, for an instruction of the leaf that has most.
+double spilled_share(const Tree &tree, const TreePart &part) {
+    double most = 0;
+    if (part.parts.empty() && !part.leaf.code.empty())
+        most = spilled_bytes(part.leaf, row_sums_of(tree, part.leaf)) / 8 /
+               static_cast<double>(part.leaf.code.size());
+    for (const TreePart &p : part.parts) most = std::max(most, spilled_share(tree, p));
+    return most;
+}
+
+// What a subset takes a GPU, in instructions: those that wait for what is spilled take longer. Measured on an
+// H100: 4 % longer where one instruction in 40 spills a double, 10 % with one in 28, half as long again with
+// 1 in 18.
+double time_of(const SubsetPlan &plan) {
+    const double share = spilled_share(plan.kernel.tree, plan.kernel.tree.root) / 0.072;
+    return plan.flops_per_subset * (1 + share * share * share);
+}
+
+// What is quickest of these orders, in leaves of several sizes: longer ones share more, and spill more, which
+// is seen in their programs.
+TreeOrder quickest(const Pattern &a, const Pattern &at, const TreeLimits &limits,
+                   const std::vector<TreeOrder> &orders) {
+    TreeOrder best;
+    double least = std::numeric_limits<double>::infinity();
+    for (const TreeOrder &order : orders) {
+        double operations = 0;
+        for (const double share : {1.0, 0.85, 0.7, 0.55}) {
+            TreeLimits smaller = limits;
+            smaller.values *= share;
+            TreeOrder other = shaped_within(smaller, order, a, at);
+            if (other.operations == operations) continue; // the same shape again
+            operations = other.operations;
+            if (operations / std::exp2(a.rows - 1.0) > least) continue;
+            SubsetPlan plan = outline_tree(a, at, other);
+            write_programs(plan.kernel.tree);
+            if (const double time = time_of(plan); time < least) {
+                least = time;
+                best = std::move(other);
+            }
+        }
+    }
+    return best;
 }
 
 double compensated_below(const TreePart &part, Arithmetic arithmetic) {
@@ -75,14 +121,21 @@ SubsetPlan outline_tree(const Pattern &a, const Pattern &at, const TreeSearch &s
     // Of double precision for row sums and values, some of which wait elsewhere; and for values alone, when
     // the row sums are of several doubles and stand in shared memory.
     constexpr double registers = 115, for_values = 180;
+    constexpr double seconds_of_an_order = 5e-3; // to see what it spills, about
     const std::int32_t n = a.rows;
     TreeOrderOptions options;
     options.seed = search.seed;
     options.poll = search.poll;
     options.limits.values =
-        std::max(40.0, search.parts == 1 ? 1.87 * (registers - n) : for_values / search.parts);
+        std::max(40.0, search.parts == 1 ? 2.05 * (registers - n) : for_values / search.parts);
     options.seconds = search.seconds / 2;
-    if (!search.kept) return outline_tree(a, at, find_tree_order(a, at, options));
+    const auto found = [&] {
+        if (search.parts > 1 || search.seconds < worth_looking_up) return find_tree_order(a, at, options);
+        const double most = std::clamp(search.seconds / seconds_of_an_order, 1.0, 16.0);
+        return quickest(a, at, options.limits,
+                        find_tree_orders(a, at, options, static_cast<std::size_t>(most)));
+    };
+    if (!search.kept) return outline_tree(a, at, found());
     TreeOrder order;
     SearchArguments arguments;
     arguments.add(a).all(options.seed, options.seconds, options.limits.unrolled, options.limits.instructions,
@@ -90,7 +143,7 @@ SubsetPlan outline_tree(const Pattern &a, const Pattern &at, const TreeSearch &s
     with_kept_order(
         *search.kept, {"columns", "tree", n, a.nnz()}, arguments,
         [&](std::string_view bytes) { order = tree_order_from(bytes, a, at); },
-        [&] { return bytes_of(order = find_tree_order(a, at, options)); });
+        [&] { return bytes_of(order = found()); });
     return outline_tree(a, at, order);
 }
 

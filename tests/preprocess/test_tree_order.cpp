@@ -268,6 +268,49 @@ TEST_CASE("search: the same arguments give the same order, a longer one none tha
     CHECK(both_sides > 0);
 }
 
+TEST_CASE("search: the orders that it met, the cheapest first, and in other limits") {
+    Random random(test_seed() + 5);
+    int several = 0, other_shapes = 0;
+    for (int k = 0; k < run::cases(30); ++k) {
+        CAPTURE(k);
+        const Pattern a =
+            trees::block_of(trees::matrix(random.integer(6, 18), Entries::ones, random)).pattern;
+        const Pattern t = transpose(a).pattern;
+        TreeOrderOptions options;
+        options.seed = random.bits() >> 8;
+        options.limits = any_limits(random);
+        options.poll = [] {};
+        options.seconds = 0.001;
+        const std::vector<TreeOrder> orders = find_tree_orders(a, t, options, 5);
+        const TreeOrder best = find_tree_order(a, t, options);
+        REQUIRE(!orders.empty());
+        CHECK(orders.size() <= 5);
+        several += orders.size() > 2;
+        CHECK(orders.front().columns == best.columns);
+        CHECK(orders.front().transposed == best.transposed);
+        double before = 0;
+        for (const TreeOrder &order : orders) {
+            check_permutation(order.columns);
+            const auto columns = taken(columns_of(order.transposed ? t : a), order.columns);
+            const double cost = tree_cost(columns, options.limits).cost;
+            CHECK(cost >= before * (1 - 1e-9));
+            before = cost;
+            TreeLimits others = any_limits(random);
+            const TreeOrder shaped = shaped_within(others, order, a, t);
+            check_permutation(shaped.columns);
+            CHECK(shaped.transposed == order.transposed);
+            Counts counts;
+            const auto shaped_columns = taken(columns_of(order.transposed ? t : a), shaped.columns);
+            CHECK(shaped.operations ==
+                  doctest::Approx(check_shape(shaped.root, shaped_columns, others, a.rows, counts))
+                      .epsilon(1e-12));
+            other_shapes += !same_shape(shaped.root, order.root);
+        }
+    }
+    CHECK(several > 0);
+    CHECK(other_shapes > 0);
+}
+
 TEST_CASE("search: it stops when it is asked to") {
     Random random(test_seed() + 3);
     const Pattern a =
