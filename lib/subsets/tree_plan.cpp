@@ -6,6 +6,7 @@
 #include "lib/run/kept_orders.hpp"
 #include "lib/subsets/tree_order_bytes.hpp"
 #include "preprocess/index.hpp"
+#include "preprocess/parallel.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -60,30 +61,33 @@ double time_of(const SubsetPlan &plan) {
     return plan.flops_per_subset * (1 + share * share * share);
 }
 
-// What is quickest of these orders, in leaves of several sizes: longer ones share more, and spill more, which
-// is seen in their programs.
-TreeOrder quickest(const Pattern &a, const Pattern &at, const TreeLimits &limits,
-                   const std::vector<TreeOrder> &orders) {
-    TreeOrder best;
-    double least = std::numeric_limits<double>::infinity();
-    for (const TreeOrder &order : orders) {
-        double operations = 0;
-        for (const double share : {1.0, 0.85, 0.7, 0.55}) {
-            TreeLimits smaller = limits;
-            smaller.values *= share;
-            TreeOrder other = shaped_within(smaller, order, a, at);
-            if (other.operations == operations) continue; // the same shape again
-            operations = other.operations;
-            if (operations / std::exp2(a.rows - 1.0) > least) continue;
-            SubsetPlan plan = outline_tree(a, at, other);
-            write_programs(plan.kernel.tree);
-            if (const double time = time_of(plan); time < least) {
-                least = time;
-                best = std::move(other);
-            }
-        }
+struct TimedOrder {
+    TreeOrder order;
+    double time = std::numeric_limits<double>::infinity();
+};
+
+// In leaves of several sizes: longer ones share more, and spill more, which is seen in their programs.
+TimedOrder quickest(const Pattern &a, const Pattern &at, const TreeLimits &limits, const TreeOrder &order) {
+    TimedOrder best;
+    double operations = 0;
+    for (const double share : {1.0, 0.85, 0.7, 0.55}) {
+        TreeLimits smaller = limits;
+        smaller.values *= share;
+        TreeOrder other = shaped_within(smaller, order, a, at);
+        if (other.operations == operations) continue; // the same shape again
+        operations = other.operations;
+        SubsetPlan plan = outline_tree(a, at, other);
+        write_programs(plan.kernel.tree);
+        if (const double time = time_of(plan); time < best.time) best = {std::move(other), time};
     }
     return best;
+}
+
+TreeOrder quickest(const Pattern &a, const Pattern &at, const TreeLimits &limits,
+                   const std::vector<TreeOrder> &orders) {
+    std::vector<TimedOrder> timed(orders.size());
+    parallel_for(orders.size(), [&](std::size_t k) { timed[k] = quickest(a, at, limits, orders[k]); });
+    return std::ranges::min_element(timed, {}, &TimedOrder::time)->order;
 }
 
 double compensated_below(const TreePart &part, Arithmetic arithmetic) {
