@@ -42,7 +42,8 @@ __device__ __forceinline__ void walk_tree(Rows &rows, Launch launch, Partial *pa
             rows.inner(inner, absolute);
             add_turn(rows, sums, m, rows.outer(), inner, absolute);
             const unsigned turn = ++m;
-            if (loops > 0 && (turn & 1)) { // half of the turns, and a quarter: without a way through all columns
+            // Half of the turns, and a quarter, need no way through all columns.
+            if (loops > 0 && (turn & 1)) {
                 rows.change(unrolled, comes_in(turn, 0) ? 1 : -1);
                 rows.settle(0);
                 continue;
