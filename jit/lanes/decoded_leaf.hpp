@@ -11,7 +11,7 @@
 
 namespace libperm {
 
-constexpr std::int32_t block_bytes = 32 * sizeof(double);
+constexpr std::int32_t block_bytes = 64 * sizeof(double);
 
 // Of a number's block and of a row's. Row sums on two grids stand behind what they come to as numbers.
 constexpr std::int64_t number_bytes(Arithmetic a) { return std::int64_t{parts_of(a)} * block_bytes; }

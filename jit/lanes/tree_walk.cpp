@@ -25,6 +25,7 @@ namespace libperm::HWY_NAMESPACE {
 constexpr int all_vectors = TreeWalk::lanes / static_cast<int>(hn::MaxLanes(Tag()));
 // Those of all parts of a number, and of what an operation needs beside, are to stay in registers.
 template <int most> using Lanes = Wide<HWY_MIN(all_vectors, most)>;
+constexpr int of_complex = all_vectors == 8 ? 8 : 4; // where vectors are that wide there are 32 registers
 
 template <class A> class Walk {
   public:
@@ -299,7 +300,7 @@ void walk(const Tree &tree, const DecodedTree &decoded, Arithmetic arithmetic, s
     case Arithmetic::real:
         return in(Real<Lanes<8>>());
     case Arithmetic::complex:
-        return in(Complex<Real<Lanes<4>>>());
+        return in(Complex<Real<Lanes<of_complex>>>());
     case Arithmetic::dd:
         return in(DD<Lanes<4>>());
     case Arithmetic::complex_dd:
@@ -311,7 +312,7 @@ void walk(const Tree &tree, const DecodedTree &decoded, Arithmetic arithmetic, s
     case Arithmetic::two_grids:
         return in(TwoGrids<Lanes<8>>());
     case Arithmetic::complex_two_grids:
-        return in(Complex<TwoGrids<Lanes<4>>>());
+        return in(Complex<TwoGrids<Lanes<of_complex>>>());
     case Arithmetic::complex_split:
         return in(Complex<Compensated<Lanes<2>, SplitRow<Lanes<2>>>>());
     case Arithmetic::modular: {
@@ -361,10 +362,10 @@ void start(const Tree &tree, const A &f, std::span<const double> values,
             std::fill_n(x + (i * parts + part) * stride, stride,
                         part < row_parts ? values[at(i * row_parts + part)] : 0);
     for (std::int32_t j = tree.segment_bits; j + 1 < tree.n; ++j) {
-        std::uint32_t in = 0; // the lanes whose segments have column j
+        std::uint64_t in = 0; // the lanes whose segments have column j
         for (int lane = 0; lane < TreeWalk::lanes; ++lane) {
             const std::uint64_t segment = segments[std::min(at(lane), segments.size() - 1)];
-            in |= static_cast<std::uint32_t>((segment ^ segment >> 1) >> (j - tree.segment_bits) & 1) << lane;
+            in |= ((segment ^ segment >> 1) >> (j - tree.segment_bits) & 1) << lane;
         }
         if (in == 0) continue;
         for (auto e = tree.column_ptr[at(j)]; e < tree.column_ptr[at(j) + 1]; ++e) {
@@ -373,7 +374,7 @@ void start(const Tree &tree, const A &f, std::span<const double> values,
             const auto add_in = [&](int lane) {
                 scatter(f.add(gathered<Row>(sums + lane, stride), entry), sums + lane, stride);
             };
-            if (in == ~std::uint32_t{0}) // as most often
+            if (in == ~std::uint64_t{0}) // as most often
                 for (int lane = 0; lane < TreeWalk::lanes; ++lane) add_in(lane);
             else
                 for (int lane = 0; lane < TreeWalk::lanes; ++lane)

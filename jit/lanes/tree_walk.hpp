@@ -20,8 +20,9 @@ class TreeWalk {
     // (jit/kernel/subsets.hpp). All are kept by reference.
     TreeWalk(const Tree &tree, std::span<const double> values, Arithmetic arithmetic = Arithmetic::real);
 
-    // Segments that are summed in the time of one.
-    static constexpr int lanes = 32;
+    // Segments that are summed in the time of one: as many as eight of the widest vectors hold, so that a
+    // product of them need not wait for the one before.
+    static constexpr int lanes = 64;
 
     // These segments, at most `lanes`. The same bits whatever the processor, and as the kernel's
     // (jit/kernel/tree.hpp). Threads may call it at the same time. `poll` is called now and then, for a
