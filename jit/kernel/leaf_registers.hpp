@@ -6,9 +6,9 @@
 namespace libperm {
 
 // Bytes that ptxas spills of a leaf in double precision whose row sums stand in registers, about: what is
-// alive beyond the registers, added up over the instructions. Of leaves of 169
-// patterns, n = 36 to 50, with CUDA 13 for sm_90, which spill 0 to 540, it is 60 off in the mean square, and
-// no other sum of what is alive tells more.
+// alive beyond the registers, added up over the instructions. Of leaves of 169 patterns, n = 36 to 50, with
+// CUDA 13 for sm_90, which spill 0 to 540, it is 60 off in the mean square; other sums of what is alive tell
+// no more.
 double spilled_bytes(const StraightLine &leaf, const RowSums &sums);
 
 } // namespace libperm

@@ -12,12 +12,14 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <new>
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 HWY_BEFORE_NAMESPACE();
 namespace libperm::HWY_NAMESPACE {
@@ -348,7 +350,8 @@ template <class Number> void scatter(const Number &x, double *to, std::ptrdiff_t
     for (const double part : parts) *std::exchange(to, to + stride) = part;
 }
 
-// x of each lane's segment; lanes beyond the last segment repeat it.
+// x of each lane's segment; lanes beyond the last segment repeat it. Sums are exact in any order: the columns
+// that all segments have, most of them where these follow each other, come in once.
 template <class A>
 void start(const Tree &tree, const A &f, std::span<const double> values,
            std::span<const std::uint64_t> segments, double *x) {
@@ -357,29 +360,42 @@ void start(const Tree &tree, const A &f, std::span<const double> values,
     constexpr bool has_own_rows = row_parts > 1 && !std::is_same_v<Row, typename A::Number>;
     constexpr std::ptrdiff_t parts = A::parts + (has_own_rows ? row_parts : 0); // of a row's block
     if (has_own_rows) x += A::parts * stride;
+    std::array<std::uint64_t, TreeWalk::lanes> columns; // above a segment's, that are in
+    std::uint64_t in_all = ~std::uint64_t{0}, in_any = 0;
+    for (std::size_t lane = 0; lane < columns.size(); ++lane) {
+        const std::uint64_t segment = segments[std::min(lane, segments.size() - 1)];
+        columns[lane] = segment ^ segment >> 1;
+        in_all &= columns[lane];
+        in_any |= columns[lane];
+    }
+    // add(row, entry) of the columns of a set.
+    const auto entries = [&](std::uint64_t set, const auto &add) {
+        for (; set != 0; set &= set - 1) {
+            const std::int32_t column = tree.segment_bits + std::countr_zero(set);
+            for (auto e = tree.column_ptr[at(column)]; e < tree.column_ptr[at(column) + 1]; ++e)
+                add(tree.row[at(e)], gathered<Row>(values.data() + (tree.n + e) * row_parts, 1));
+        }
+    };
+    std::vector<double> common(values.begin(), values.begin() + tree.n * row_parts);
+    entries(in_all, [&](std::int32_t row, const Row &entry) {
+        double *const sum = common.data() + row * row_parts;
+        scatter(f.add(gathered<Row>(sum, 1), entry), sum, 1);
+    });
     for (std::int32_t i = 0; i < tree.n; ++i)
         for (std::ptrdiff_t part = 0; part < (has_own_rows ? row_parts : parts); ++part)
             std::fill_n(x + (i * parts + part) * stride, stride,
-                        part < row_parts ? values[at(i * row_parts + part)] : 0);
-    for (std::int32_t j = tree.segment_bits; j + 1 < tree.n; ++j) {
-        std::uint64_t in = 0; // the lanes whose segments have column j
-        for (int lane = 0; lane < TreeWalk::lanes; ++lane) {
-            const std::uint64_t segment = segments[std::min(at(lane), segments.size() - 1)];
-            in |= ((segment ^ segment >> 1) >> (j - tree.segment_bits) & 1) << lane;
-        }
-        if (in == 0) continue;
-        for (auto e = tree.column_ptr[at(j)]; e < tree.column_ptr[at(j) + 1]; ++e) {
-            double *const sums = x + tree.row[at(e)] * parts * stride;
-            const auto entry = gathered<Row>(values.data() + (tree.n + e) * row_parts, 1);
-            const auto add_in = [&](int lane) {
-                scatter(f.add(gathered<Row>(sums + lane, stride), entry), sums + lane, stride);
-            };
-            if (in == ~std::uint64_t{0}) // as most often
-                for (int lane = 0; lane < TreeWalk::lanes; ++lane) add_in(lane);
-            else
-                for (int lane = 0; lane < TreeWalk::lanes; ++lane)
-                    if (in >> lane & 1) add_in(lane);
-        }
+                        part < row_parts ? common[at(i * row_parts + part)] : 0);
+    for (std::uint64_t some = in_any & ~in_all; some != 0; some &= some - 1) {
+        std::uint64_t lanes = 0; // that have the column
+        for (std::size_t lane = 0; lane < columns.size(); ++lane)
+            lanes |= (columns[lane] >> std::countr_zero(some) & 1) << lane;
+        entries(some & (~some + 1), [&](std::int32_t row, const Row &entry) {
+            double *const sums = x + row * parts * stride;
+            for (std::uint64_t rest = lanes; rest != 0; rest &= rest - 1) {
+                double *const sum = sums + std::countr_zero(rest);
+                scatter(f.add(gathered<Row>(sum, stride), entry), sum, stride);
+            }
+        });
     }
 }
 
