@@ -500,8 +500,8 @@ TapeAnswer GradientWay::run(const Plan &plan, int threads, const void *values, d
 }
 
 std::optional<TapeAnswer> marginals_by_sets(const SetGradient &sets, const InputPattern &given,
-                                            const void *values, double *marginals, double *error_bounds,
-                                            const Options &options, RunControl &control, Outcome &outcome) {
+                                            const void *values, MarginalNumbers to, const Options &options,
+                                            RunControl &control, Outcome &outcome) {
     std::vector<double> own;
     const double *plain = plain_weights(given, values, own);
     if (!plain) return {};
@@ -509,7 +509,7 @@ std::optional<TapeAnswer> marginals_by_sets(const SetGradient &sets, const Input
     bool on_gpu = false;
     run_placed(sets.work(options), options, [&](const DeviceQueues *gpus) {
         on_gpu = gpus != nullptr;
-        found = sets.run(plain, marginals, error_bounds, control, on_gpu ? &(*gpus)[0] : nullptr);
+        found = sets.run(plain, to.marginals, to.bounds, control, on_gpu ? &(*gpus)[0] : nullptr);
     });
     if (!found) return {};
     TapeAnswer answer = answer_of_sets(*found);

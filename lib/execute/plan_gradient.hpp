@@ -19,6 +19,11 @@ class PlanGradient;
 // A value of no sign but plus, in doubles.
 TapeAnswer answer_of_sets(const SetValue &value);
 
+// Where a matrix's probabilities go: of entries, rows, columns; `bounds` may be null.
+struct MarginalNumbers {
+    double *marginals, *bounds;
+};
+
 // Tables over sets for marginals: whether they may be a way, and whether no other is quicker for certain, or
 // takes longer to be found.
 bool may_go_by_sets(const InputPattern &input, const Options &options);
@@ -26,8 +31,8 @@ bool are_quickest(const SetGradient &sets, const Pattern &pattern, const Options
 // On the threads of the arena that it is called in, or on a GPU. None, and nothing is written: they do not
 // tell.
 std::optional<TapeAnswer> marginals_by_sets(const SetGradient &sets, const InputPattern &given,
-                                            const void *values, double *marginals, double *error_bounds,
-                                            const Options &options, RunControl &control, Outcome &outcome);
+                                            const void *values, MarginalNumbers to, const Options &options,
+                                            RunControl &control, Outcome &outcome);
 
 // The way for values of the plan's pattern: one of these, or by sums; of a hafnian the first, or by minors.
 struct GradientWay {

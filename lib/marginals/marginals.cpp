@@ -122,8 +122,8 @@ MatchingSum Marginals::run_by_derivatives(const MarginalsPlan &of, const void *v
                     "lines (1 each), so that it is told how often they stay unmatched");
     MatchingSum sum;
     if (way.sets) {
-        const auto found = marginals_by_sets(*way.sets, given, values, to.marginals, to.bounds, plan.options,
-                                             control, sum.outcome);
+        const auto found =
+            marginals_by_sets(*way.sets, given, values, to, plan.options, control, sum.outcome);
         if (found) return {*found, sum.outcome, plan.options.threads};
     }
     sum.value = way.marginals(plan, values, to.marginals, to.bounds, control, sum.outcome);
@@ -153,8 +153,8 @@ std::optional<MatchingSum> Marginals::run_alone(const InputPattern &input, const
         if (sets && are_quickest(*sets, input.pattern, options)) {
             sum.emplace();
             sum->threads = options.threads;
-            const auto found = marginals_by_sets(*sets, as_given(input), values, to.marginals, to.bounds,
-                                                 options, control, sum->outcome);
+            const auto found =
+                marginals_by_sets(*sets, as_given(input), values, to, options, control, sum->outcome);
             if (found)
                 sum->value = *found;
             else

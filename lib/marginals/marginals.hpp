@@ -18,11 +18,6 @@ struct MarginalsPlan {
     const PlanGradient &derivatives;
 };
 
-// Where a matrix's numbers go, as many as Marginals::count(); `bounds` may be null.
-struct MarginalNumbers {
-    double *marginals, *bounds;
-};
-
 // The sum over all matchings.
 struct MatchingSum {
     TapeAnswer value;
