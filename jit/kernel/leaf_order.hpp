@@ -9,9 +9,6 @@
 
 namespace libperm {
 
-// Doubles alive at once, beside the row sums that the program begins with.
-std::int64_t doubles_at_once(const StraightLine &leaf, const RowSums &sums, Arithmetic arithmetic);
-
 // Whichever of the two orders needs fewer, and no constant that is not read in the program's own.
 StraightLine least_alive(const Tree &tree, const StraightLine &leaf, Arithmetic arithmetic);
 

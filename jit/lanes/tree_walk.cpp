@@ -24,6 +24,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace libperm::HWY_NAMESPACE {
 
+static_assert(block_bytes == TreeWalk::lanes * sizeof(double));
+static_assert(TreeWalk::lanes <= 64); // sets of them are words
 constexpr int all_vectors = TreeWalk::lanes / static_cast<int>(hn::MaxLanes(Tag()));
 // Those of all parts of a number, and of what an operation needs beside, are to stay in registers.
 template <int most> using Lanes = Wide<HWY_MIN(all_vectors, most)>;
