@@ -2,6 +2,7 @@
 
 #include "preprocess/frontier_state.hpp"
 #include "preprocess/index.hpp"
+#include "preprocess/slot_names.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -143,6 +144,7 @@ FrontierProgram build_frontier_program(const FrontierSide &side, const FrontierO
         program.steps.push_back(std::move(step));
     }
     program.slots = slots.most();
+    if (!program.counts) name_slots(program);
     return program;
 }
 

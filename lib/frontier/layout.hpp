@@ -7,6 +7,7 @@
 
 #include "lib/number/combinations.hpp"
 #include "lib/run/memory_budget.hpp"
+#include "preprocess/slot_names.hpp"
 
 #include <bit>
 #include <cstdint>
@@ -16,7 +17,6 @@ namespace libperm {
 
 using SlotSet = std::uint64_t;
 
-constexpr int low_slots = 12; // blocks of up to C(12, 6) = 924 states stay in the first-level cache
 constexpr SlotSet low_mask = (SlotSet{1} << low_slots) - 1;
 
 // Bits of x at the places of mask, packed together, and back.
@@ -41,6 +41,7 @@ struct LowSets {
 
     LowSets() { assign(0); }
     void assign(SlotSet slots) {
+        if (slots == open && !of_weight.empty()) return;
         open = slots;
         of_weight.assign(static_cast<std::size_t>(std::popcount(slots)) + 1, {});
         rank.resize(std::size_t{1} << low_slots);

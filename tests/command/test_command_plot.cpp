@@ -150,7 +150,7 @@ TEST_CASE("plot: a small full matrix, entry by entry") {
     CHECK_FALSE(plan.contains("picture"));
 }
 
-// A random tree of points, a third more lines between points that follow each other closely, and the
+// A random tree of points, half as many more lines between points that follow each other closely, and the
 // diagonal.
 std::vector<std::pair<int, int>> network(int n) {
     std::vector<std::pair<int, int>> entries;
@@ -162,7 +162,7 @@ std::vector<std::pair<int, int>> network(int n) {
     std::set<std::pair<int, int>> lines;
     for (int i = 1; i < n; ++i) {
         lines.emplace(i - 1 - draw(std::min(i, 9)), i);
-        if (i % 3 == 0) lines.emplace(i - 1 - draw(std::min(i, 20)), i);
+        if (i % 2 == 0) lines.emplace(i - 1 - draw(std::min(i, 20)), i);
     }
     for (int i = 0; i < n; ++i) entries.emplace_back(i, i);
     for (const auto &[i, j] : lines) {
