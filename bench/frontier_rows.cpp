@@ -42,12 +42,9 @@ class TimedQueue final : public DeviceQueue {
     }
     void copy_out(void *to, DeviceAddress from, std::size_t bytes) override {
         queue_.copy_out(to, from, bytes);
-        if (!running_) return;
-        running_ = false;
-        const double seconds = std::chrono::duration<double>(Clock::now() - begun_).count();
         SparseReport report{};
         if (bytes == sizeof report) std::memcpy(&report, to, sizeof report);
-        rows.push_back({seconds, static_cast<double>(report.candidates), static_cast<double>(report.states)});
+        end_row(report);
     }
     void *allocate_host(std::size_t bytes) override { return queue_.allocate_host(bytes); }
     void release_host(void *memory) noexcept override { queue_.release_host(memory); }
@@ -55,8 +52,14 @@ class TimedQueue final : public DeviceQueue {
         queue_.send(to, from, bytes);
     }
     void fetch(void *to, DeviceAddress from, std::size_t bytes) override { queue_.fetch(to, from, bytes); }
-    void use_stream(std::size_t k) override { queue_.use_stream(k); }
-    void wait() override { queue_.wait(); }
+    void use_stream(std::size_t k) override {
+        queue_.use_stream(k);
+        stream_ = k;
+    }
+    void wait() override {
+        queue_.wait();
+        if (stream_ == 0) end_row({});
+    }
     DeviceLimits limits() const override { return queue_.limits(); }
     void allow_shared(const char *entry, std::size_t bytes) override { queue_.allow_shared(entry, bytes); }
     unsigned blocks_at_once(const char *entry, unsigned threads, std::size_t shared) override {
@@ -75,7 +78,15 @@ class TimedQueue final : public DeviceQueue {
     std::vector<Row> rows;
 
   private:
+    void end_row(const SparseReport &report) {
+        if (!running_) return;
+        running_ = false;
+        const double seconds = std::chrono::duration<double>(Clock::now() - begun_).count();
+        rows.push_back({seconds, static_cast<double>(report.candidates), static_cast<double>(report.states)});
+    }
+
     GpuQueue queue_;
+    std::size_t stream_ = 0;
     bool running_ = false;
     Clock::time_point begun_;
 };

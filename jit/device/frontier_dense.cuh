@@ -8,26 +8,28 @@
 //
 //     to[S] = sum over the row's entries j in S of a[j] * from[S - j]
 //
-// with the columns that close put back into S. A warp fills one block, or 1/2^parts_log2 of it: which block a
-// high column takes from is the same for all of it, and for a low column the place inside the source block is
-// in a list that all blocks with equally many low slots share. Blocks that differ in the row's own columns
-// follow each other, so what they take from comes from the memory once.
+// with the columns that close put back into S. The blocks that differ in the first high entries' columns
+// alone are a *cube*, which a block of threads fills: a thread takes a low set, for which the sets of these
+// entries that complete the size are all of one weight, and so are the sources, one less: they are read once,
+// and serve all sums that they go into. Other entries lead to other cubes, low ones to another place of the
+// same blocks, which is in a list that all blocks with equally many low slots share. Cubes that differ in the
+// row's own columns follow each other, so what they take from comes from the memory once.
 //
-// Number and most_high stand above.
+// Number, most_high and most_cube stand above.
 
 typedef unsigned long long u64;
 typedef unsigned int u32;
 typedef unsigned short u16;
 
-constexpr int low_slots = 12, most_threads = 256, warp = 32; // of a block of threads; of a warp
-constexpr int chunk_bits = 12;                               // of a high set, looked up at once
+constexpr int low_slots = 12, most_threads = 256; // of a block of threads
+constexpr int chunk_bits = 12;                    // of a high set, looked up at once
 constexpr u16 no_place = 0xffff;
 
-// What a high set of the new table is made of; for the lower and the upper half of its number.
+// What a cube's high sets have in common; for the lower and the upper half of its number.
 struct __align__(16) HighSet {
-    u32 to;      // itself, packed
+    u32 to;      // in the new table, packed
     u32 from;    // with closing columns, without opening ones, packed as the old table's
-    u32 present; // which high entries of the row it holds, closing ones too
+    u32 present; // which of the row's other high entries it holds, closing ones too
     u32 unused;
 };
 
@@ -40,17 +42,21 @@ struct Row {
     u64 *extent;         // bits of the largest magnitude, and of the smallest that is not 0
     u64 from_begin[most_high + 1], to_begin[most_high + 1]; // of the blocks with so many high slots
     u32 from_sets[low_slots + 1], to_sets[low_slots + 1];   // low sets of each size
-    u32 list_begin[low_slots + 1];                          // of those of each size, in a list of places
+    u32 list_begin[low_slots + 2];                          // of those of each size, in a list of places
     u32 list_size;
-    int from_low, to_low;       // open low slots
-    int from_weight, to_weight; // slots used in every state
-    int high_bits;
-    int parts_log2, numbers_log2; // of a block for each warp; of blocks' numbers for each warp
-    u32 opening;                  // the high entries whose column is new
-    u32 from_bit[most_high];      // of a high entry that is not
-    int places_move;              // whether the places for no entry differ from those in the new block
-    int low_terms, high_terms;    // the row's entries: a kernel for more takes it as well
-    double prime, inverse;        // of residues
+    int from_low, to_low;           // open low slots
+    int from_weight, to_weight;     // slots used in every state
+    int cube_bits;                  // of the cubes' numbers
+    int parts_log2, numbers_log2;   // of a cube for each block of threads; of cubes for one
+    int cube_terms;                 // of the row; a kernel for more takes it as well
+    u32 cube_opening, cube_closing; // of them
+    u32 cube_to[most_cube],
+        cube_from[most_cube];  // their columns' bits in packed sets; 0 where it is not open
+    u32 opening;               // the other high entries whose column is new
+    u32 from_bit[most_high];   // of such an entry that is not
+    int places_move;           // whether the places for no entry differ from those in the new block
+    int low_terms, high_terms; // the row's entries: a kernel for more takes it as well
+    double prime, inverse;     // of residues
     double low_coefficient[low_slots][stride], high_coefficient[most_high][stride];
 };
 
@@ -65,94 +71,168 @@ __device__ __forceinline__ const Number *source_block(const Row &row, u32 set) {
     if (low < 0 || low > row.from_low) return nullptr;
     return row.from + row.from_begin[high] + static_cast<u64>(rank_of(row.ranks, set)) * row.from_sets[low];
 }
+__device__ __forceinline__ Number *target_block(const Row &row, u32 set) {
+    const int high = __popc(set), low = row.to_weight - high;
+    if (low < 0 || low > row.to_low) return nullptr;
+    return row.to + row.to_begin[high] + static_cast<u64>(rank_of(row.ranks, set)) * row.to_sets[low];
+}
 
-// Where the high entries take from, by the target's block: all lanes of a warp find the same.
-template <int high_terms> struct Block {
-    int low; // slots used in it; -1: there is no such block
-    Number *to;
-    const Number *from;                                     // of the low entries; null: from nowhere
-    const Number *of_term[high_terms > 0 ? high_terms : 1]; // of the high ones
+__device__ __forceinline__ HighSet high_set(const Row &row, u64 number) {
+    HighSet set = row.high[number & ((1u << chunk_bits) - 1)];
+    if (row.cube_bits > chunk_bits) {
+        const HighSet upper = row.high[(1u << chunk_bits) + (number >> chunk_bits)];
+        set.to |= upper.to, set.from |= upper.from, set.present |= upper.present;
+    }
+    return set;
+}
 
-    __device__ __forceinline__ Block(const Row &row, u64 number) {
-        HighSet set = row.high[number & ((1u << chunk_bits) - 1)];
-        if (row.high_bits > chunk_bits) {
-            const HighSet upper = row.high[(1u << chunk_bits) + (number >> chunk_bits)];
-            set.to |= upper.to, set.from |= upper.from, set.present |= upper.present;
-        }
-        const int high = __popc(set.to);
-        low = row.to_weight - high;
-        if (low > row.to_low) low = -1;
-        if (low < 0) return;
-        const u32 opened = set.present & row.opening; // one row cannot use two new columns
-        to = row.to + row.to_begin[high] + static_cast<u64>(rank_of(row.ranks, set.to)) * row.to_sets[low];
-        from = opened == 0 ? source_block(row, set.from) : nullptr;
+// The blocks of a cube, by the set of its entries that they hold; null: there is none, or nothing comes from
+// it.
+template <int cube, int others> struct Cube {
+    Number *to[1 << cube];
+    const Number *from[1 << cube];                              // of a set less an entry, and of the low ones
+    const Number *of_other[others > 0 ? others : 1][1 << cube]; // of other high entries
+
+    // A row cannot use two new columns: sums of sets with two are 0.
+    __device__ __forceinline__ void set(const Row &row, const HighSet &common, u32 k) {
+        const u32 set = k & ((1u << cube) - 1), what = k >> cube;
+        const u32 opened = common.present & row.opening, cube_opened = set & row.cube_opening;
+        u32 to_bits = common.to, from_bits = common.from;
 #pragma unroll
-        for (int t = 0; t < high_terms; ++t) {
-            const u32 bit = 1u << t;
-            const bool leads = (set.present & bit) && (opened == 0 || opened == bit);
-            of_term[t] = leads ? source_block(row, row.opening & bit ? set.from : set.from ^ row.from_bit[t])
-                               : nullptr;
+        for (int t = 0; t < cube; ++t)
+            if (set >> t & 1) to_bits |= row.cube_to[t], from_bits |= row.cube_from[t];
+        const bool exists = set >> row.cube_terms == 0;
+        if (what == 0) {
+            const bool closes = (set & row.cube_closing) == row.cube_closing;
+            to[set] = exists && closes ? target_block(row, to_bits) : nullptr;
+        } else if (what == 1) {
+            from[set] = exists && opened == 0 && cube_opened == 0 ? source_block(row, from_bits) : nullptr;
+        } else {
+            const u32 t = what - 2, bit = 1u << t;
+            const bool leads =
+                exists && (common.present & bit) && (opened == 0 || opened == bit) && cube_opened == 0;
+            of_other[t][set] =
+                leads ? source_block(row, row.opening & bit ? from_bits : from_bits ^ row.from_bit[t])
+                      : nullptr;
         }
     }
 };
 
-// Several places at once, so that their numbers are on the way together. What leads nowhere counts as 0,
-// which changes no bit of a sum that begins with +0.
-template <int low_terms, int high_terms>
-__device__ __forceinline__ void fill_block(const Row &row, const Arithmetic &arithmetic,
-                                           const Block<high_terms> &block, u32 part, Extent &extent) {
-    constexpr int terms = low_terms + high_terms, numbers = 16 * 8 / sizeof(Number);
-    constexpr int together = 4 * terms <= numbers ? 4 : 2 * terms <= numbers ? 2 : 1;
-    const u32 count = row.to_sets[block.low], step = static_cast<u32>(warp) << row.parts_log2;
-    const u16 *places = row.places + row.list_begin[block.low];
-    for (u32 first = part * warp + threadIdx.x % warp; first < count; first += step * together) {
-        Number sum[together], low[together][low_terms + 1], high[together][high_terms + 1];
+// The sets of a cube's entries, by how many they hold.
+template <int cube> struct Sets {
+    int count[cube + 1] = {}, set[cube + 1][1 << cube] = {};
+
+    __device__ constexpr Sets() {
+        for (int k = 0; k < 1 << cube; ++k) {
+            int used = 0;
+            for (int bits = k; bits != 0; bits &= bits - 1) ++used;
+            set[used][count[used]++] = k;
+        }
+    }
+};
+
+// The numbers of the r-th low set in all blocks that hold `used` of the cube's entries, several at once, so
+// that what they read is on the way together. What leads nowhere counts as 0, which changes no bit of a sum
+// that begins with +0.
+template <int used, int low_terms, int cube, int others>
+__device__ __forceinline__ void fill_sets(const Row &row, const Arithmetic &arithmetic,
+                                          const Cube<cube, others> &blocks, u32 r, u32 in_list,
+                                          Extent &extent) {
+    constexpr Sets<cube> sets;
+    constexpr int count = sets.count[used], before = used > 0 ? sets.count[used - 1] : 0;
+    constexpr int terms = low_terms + others, numbers = 16 * 8 / sizeof(Number);
+    constexpr int most = terms == 0 ? count : terms < numbers ? numbers / terms : 1;
+    constexpr int together = most < count ? most : count;
+    const u16 *places = row.places + in_list;
+    const u32 place = row.places_move ? places[0] : r;
+    u32 low_place[low_terms + 1];
+#pragma unroll
+    for (int t = 0; t < low_terms; ++t)
+        low_place[t] = t < row.low_terms ? places[(t + 1) * row.list_size] : no_place;
+    Number from[1 << cube];
+#pragma unroll
+    for (int k = 0; k < before; ++k) {
+        const int set = sets.set[used - 1][k];
+        const Number *block = blocks.from[set];
+        from[set] = block && place != no_place ? block[place] : zero();
+    }
+#pragma unroll
+    for (int first = 0; first < count; first += together) {
+        Number low[together][low_terms + 1], other[together][others + 1];
 #pragma unroll
         for (int k = 0; k < together; ++k) {
-            const u32 r = first + static_cast<u32>(k) * step;
-            const bool exists = r < count;
+            if (first + k >= count) continue;
+            const int set = sets.set[used][first + k];
+            const Number *same = blocks.from[set];
 #pragma unroll
-            for (int t = 0; t < low_terms; ++t) {
-                const u16 place = exists && block.from && t < row.low_terms
-                                      ? places[(t + 1) * row.list_size + r]
-                                      : no_place;
-                low[k][t] = place != no_place ? block.from[place] : zero();
+            for (int t = 0; t < low_terms; ++t)
+                low[k][t] = same && low_place[t] != no_place ? same[low_place[t]] : zero();
+#pragma unroll
+            for (int t = 0; t < others; ++t) {
+                const Number *block = blocks.of_other[t][set];
+                other[k][t] = block && place != no_place ? block[place] : zero();
             }
-            const u32 place = exists && row.places_move ? places[r] : r;
-#pragma unroll
-            for (int t = 0; t < high_terms; ++t)
-                high[k][t] =
-                    exists && block.of_term[t] && place != no_place ? block.of_term[t][place] : zero();
         }
 #pragma unroll
         for (int k = 0; k < together; ++k) {
-            sum[k] = zero();
+            if (first + k >= count) continue;
+            const int set = sets.set[used][first + k];
+            Number sum = zero();
 #pragma unroll
             for (int t = 0; t < low_terms; ++t)
-                add_product(arithmetic, sum[k], row.low_coefficient[t], low[k][t]);
-            if (low_terms > 1 && high_terms > 0) reduce(arithmetic, sum[k]);
+                add_product(arithmetic, sum, row.low_coefficient[t], low[k][t]);
+            if (low_terms > 1 && cube > 0) reduce(arithmetic, sum);
 #pragma unroll
-            for (int t = 0; t < high_terms; ++t)
-                add_product(arithmetic, sum[k], row.high_coefficient[t], high[k][t]);
-            reduce(arithmetic, sum[k]);
-            const u32 r = first + static_cast<u32>(k) * step;
-            if (r < count) block.to[r] = sum[k];
-            extent.take(sum[k]);
+            for (int t = 0; t < cube; ++t)
+                if (set >> t & 1) add_product(arithmetic, sum, row.high_coefficient[t], from[set ^ (1 << t)]);
+#pragma unroll
+            for (int t = 0; t < others; ++t)
+                add_product(arithmetic, sum, row.high_coefficient[cube + t], other[k][t]);
+            reduce(arithmetic, sum);
+            Number *to = blocks.to[set];
+            if (!to) continue; // for all threads
+            to[r] = sum;
+            extent.take(sum);
         }
     }
 }
 
-// Warps take blocks in the order of their numbers, a few numbers each where most of them name no block: all
-// that run at the same time are neighbours.
-template <int low_terms, int high_terms> __device__ __forceinline__ void fill(const Row &row) {
-    const u64 item = static_cast<u64>(blockIdx.x) * (blockDim.x / warp) + threadIdx.x / warp;
+template <int used, int low_terms, int cube, int others>
+__device__ __forceinline__ void fill_sets_of(int weight, const Row &row, const Arithmetic &arithmetic,
+                                             const Cube<cube, others> &blocks, u32 r, u32 in_list,
+                                             Extent &extent) {
+    if (weight == used)
+        fill_sets<used, low_terms>(row, arithmetic, blocks, r, in_list, extent);
+    else if constexpr (used < cube)
+        fill_sets_of<used + 1, low_terms>(weight, row, arithmetic, blocks, r, in_list, extent);
+}
+
+// Blocks of threads take cubes in the order of their numbers, a few numbers each where most of them name no
+// cube: all that run at the same time are neighbours.
+template <int low_terms, int cube, int others> __device__ __forceinline__ void fill(const Row &row) {
+    __shared__ Cube<cube, others> blocks;
+    const u64 item = blockIdx.x;
     const u32 part = static_cast<u32>(item) & ((1u << row.parts_log2) - 1);
-    const u64 first = item >> row.parts_log2 << row.numbers_log2, all = 1ull << row.high_bits;
+    const u64 first = item >> row.parts_log2 << row.numbers_log2, all = 1ull << row.cube_bits;
     const Arithmetic arithmetic = arithmetic_of(row.prime, row.inverse);
     Extent extent;
     for (u64 number = first; number < first + (1u << row.numbers_log2) && number < all; ++number) {
-        const Block<high_terms> block(row, number);
-        if (block.low >= 0) fill_block<low_terms>(row, arithmetic, block, part, extent);
+        const HighSet common = high_set(row, number);
+        // A low set of w slots goes with `rest` - w of the cube's entries.
+        const int closing = __popc(row.cube_closing), rest = row.to_weight - __popc(common.to) + closing;
+        const int begin = rest - row.cube_terms < 0 ? 0 : rest - row.cube_terms,
+                  end = rest - closing < row.to_low ? rest - closing + 1 : row.to_low + 1;
+        if (begin >= end) continue;
+        __syncthreads(); // for those still in the last cube
+        for (u32 k = threadIdx.x; k < (2u + others) << cube; k += blockDim.x) blocks.set(row, common, k);
+        __syncthreads();
+        int weight = begin;
+        for (u32 k = row.list_begin[begin] + part * blockDim.x + threadIdx.x; k < row.list_begin[end];
+             k += blockDim.x << row.parts_log2) {
+            while (k >= row.list_begin[weight + 1]) ++weight;
+            fill_sets_of<0, low_terms>(rest - weight, row, arithmetic, blocks, k - row.list_begin[weight], k,
+                                       extent);
+        }
     }
     add_extent<most_threads>(extent, row.extent);
 }

@@ -3,41 +3,54 @@
 #include "jit/kernel/device_code.hpp"
 #include "jit/text/text.hpp"
 
+#include <algorithm>
+
 namespace libperm {
 
 namespace {
 
-// Of a multiprocessor: as many as leave a thread registers for its entries.
-int blocks_at_once(const StateNumbers &numbers, RowShape shape) {
-    const int terms = shape.low + shape.high;
-    if (numbers.doubles() <= 2) return terms <= 12 ? 4 : terms <= 20 ? 3 : 2;
-    const int registers = 40 + 2 * numbers.doubles() * terms;
-    return registers <= 64 ? 4 : registers <= 80 ? 3 : registers <= 128 ? 2 : 1;
+// Of a multiprocessor: as many as leave a thread registers for what it reads at once.
+int blocks_at_once(const StateNumbers &numbers, const DenseRowShape &shape) {
+    constexpr int sets[] = {1, 1, 2, 3, 6}; // of a cube's entries, of one weight, at most
+    const int reads = std::max(sets[shape.cube] + 6, shape.low + shape.others);
+    const int own = parts_of(numbers.arithmetic) > 1 ? 60 : 40; // what a product takes
+    const int registers = own + 2 * numbers.doubles() * reads;
+    return registers <= 80 ? 4 : registers <= 90 ? 3 : registers <= 128 ? 2 : 1;
 }
 
 } // namespace
 
-std::string entry_of(RowShape shape) { return formatted("perm_row_{}_{}", shape.low, shape.high); }
+int most_cube(const StateNumbers &numbers) {
+    return numbers.doubles() == 1 ? 4 : numbers.doubles() == 2 ? 3 : 2;
+}
 
-KernelRecipe dense_frontier_kernel(const StateNumbers &numbers, RowShape shape) {
+std::string entry_of(const DenseRowShape &shape) {
+    return formatted("perm_row_{}_{}_{}", shape.low, shape.cube, shape.others);
+}
+
+KernelRecipe dense_frontier_kernel(const StateNumbers &numbers, const DenseRowShape &shape) {
     const std::string name = name_of(numbers);
     KernelRecipe recipe;
-    recipe.key = formatted("dense frontier: {} numbers, rows of {} low and {} high entries\ngenerator {}\n",
-                           name, shape.low, shape.high, generator_digest);
+    recipe.key = formatted(
+        "dense frontier: {} numbers, rows of {} low entries, {} in cubes, {} others\ngenerator {}\n", name,
+        shape.low, shape.cube, shape.others, generator_digest);
     recipe.source = [numbers, shape, name] {
-        return formatted("// libperm: a row of the dense frontier, {} numbers, of {} low and {} high "
-                         "entries at most.\n\n",
-                         name, shape.low, shape.high) +
+        return formatted(
+                   "// libperm: a row of the dense frontier, {} numbers, of {} low entries, {} in cubes and "
+                   "{} others at most.\n\n",
+                   name, shape.low, shape.cube, shape.others) +
                number_cuh +
                formatted("\ntypedef {} Arithmetic;\n"
                          "constexpr bool bounds_itself = {};\n"
-                         "constexpr int most_high = {};\n\n",
-                         arithmetic_type(numbers.arithmetic), numbers.bounds_itself(), dense_most_high) +
+                         "constexpr int most_high = {}, most_cube = {};\n\n",
+                         arithmetic_type(numbers.arithmetic), numbers.bounds_itself(), dense_most_high,
+                         dense_most_cube) +
                frontier_number_cuh + "\n" + frontier_dense_cuh +
                formatted("\nextern \"C\" __global__ void __launch_bounds__(most_threads, {})\n"
                          "{}(const __grid_constant__ Row row) {{\n"
-                         "    fill<{}, {}>(row);\n}}\n",
-                         blocks_at_once(numbers, shape), entry_of(shape), shape.low, shape.high);
+                         "    fill<{}, {}, {}>(row);\n}}\n",
+                         blocks_at_once(numbers, shape), entry_of(shape), shape.low, shape.cube,
+                         shape.others);
     };
     recipe.flags = kernel_flags();
     recipe.entries = {entry_of(shape)};

@@ -1,5 +1,6 @@
 // The kernels of the dense frontier, one for each shape of a row: how many of its entries lie in low slots at
-// most, and how many in high ones (jit/device/frontier_dense.cuh).
+// most, how many of the others make the blocks of a cube, and how many are left
+// (jit/device/frontier_dense.cuh).
 #pragma once
 
 #include "jit/compile/kernel_recipe.hpp"
@@ -16,12 +17,19 @@ struct RowShape {
     friend auto operator<=>(const RowShape &, const RowShape &) = default;
 };
 
-std::string entry_of(RowShape shape); // "perm_row_3_4"
+struct DenseRowShape {
+    int low = 0, cube = 0, others = 0;
+    friend auto operator<=>(const DenseRowShape &, const DenseRowShape &) = default;
+};
 
-KernelRecipe dense_frontier_kernel(const StateNumbers &numbers, RowShape shape);
+int most_cube(const StateNumbers &numbers);       // as many as registers hold the numbers of
+std::string entry_of(const DenseRowShape &shape); // "perm_row_2_4_0"
+
+KernelRecipe dense_frontier_kernel(const StateNumbers &numbers, const DenseRowShape &shape);
 
 // What follows stands in device/frontier_dense.cuh as well.
-constexpr int dense_low_slots = 12, dense_threads = 256, dense_warp = 32, dense_chunk_bits = 12;
+constexpr int dense_low_slots = 12, dense_threads = 256, dense_least_threads = 32, dense_chunk_bits = 12;
+constexpr int dense_most_cube = 4;
 constexpr int dense_most_high = 28; // slots; beyond it even slices are too many
 constexpr std::uint16_t dense_no_place = 0xffff;
 
@@ -33,11 +41,13 @@ struct DenseRow {
     std::uint64_t from, to, places, high, ranks, extent;
     std::uint64_t from_begin[dense_most_high + 1], to_begin[dense_most_high + 1];
     std::uint32_t from_sets[dense_low_slots + 1], to_sets[dense_low_slots + 1];
-    std::uint32_t list_begin[dense_low_slots + 1];
+    std::uint32_t list_begin[dense_low_slots + 2];
     std::uint32_t list_size;
     std::int32_t from_low, to_low;
     std::int32_t from_weight, to_weight;
-    std::int32_t high_bits, parts_log2, numbers_log2;
+    std::int32_t cube_bits, parts_log2, numbers_log2, cube_terms;
+    std::uint32_t cube_opening, cube_closing;
+    std::uint32_t cube_to[dense_most_cube], cube_from[dense_most_cube];
     std::uint32_t opening;
     std::uint32_t from_bit[dense_most_high];
     std::int32_t places_move;

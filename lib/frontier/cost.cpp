@@ -1,7 +1,8 @@
 #include "lib/frontier/cost.hpp"
 
-#include "lib/frontier/dense_row.hpp"
+#include "lib/frontier/dense_shapes.hpp"
 #include "lib/frontier/on_device.hpp"
+#include "lib/number/combinations.hpp"
 #include "lib/number/residue_numbers.hpp"
 
 #include <algorithm>
@@ -58,8 +59,8 @@ constexpr double dense_state(bool nonnegative) { return nonnegative ? 1.5e-9 : 4
 
 // Of a GPU's memory bandwidth, that the states of a row move at; and times that bandwidth, the sources of the
 // sums, most of which come from the cache.
-constexpr double states_share = 0.38;
-constexpr double sources_share(bool nonnegative) { return nonnegative ? 1.25 : 0.5; }
+constexpr double states_share = 0.5;
+constexpr double sources_share(bool nonnegative) { return nonnegative ? 2.5 : 1.5; }
 
 // Entries of a row whose column is free, on average over the dense form's states.
 double free_entries(const FrontierStep &step) {
@@ -134,13 +135,13 @@ Cost sparse_cost(const FrontierProgram &program, bool nonnegative, const GpuProp
 }
 
 Cost dense_cost(const FrontierProgram &program, bool nonnegative, const GpuProperties &gpu) {
-    constexpr double launch = 6e-5;              // of a row: its lists, a kernel, and the wait for its extent
-    constexpr double block = 5e-11;              // of a table, or a number that names none
-    constexpr double begin = 0.15, shape = 0.04; // of compiling, several at the same time
+    constexpr double launch = 4e-5;             // of a row: its lists, a kernel, and the wait for its extent
+    constexpr double block = 5e-11;             // of a table, or a number that names none
+    constexpr double begin = 0.35, shape = 0.1; // of compiling, several at the same time
     const auto number = static_cast<double>(number_bytes(nonnegative));
     Cost cost = dense_cost(program, nonnegative);
-    const std::vector<RowShape> rows = kernel_shapes(program);
-    const std::set<RowShape> shapes(rows.begin(), rows.end());
+    const std::vector<DenseRowShape> rows = kernel_shapes(program, nonnegative);
+    const std::set<DenseRowShape> shapes(rows.begin(), rows.end());
     double seconds = call_seconds, before = 1;
     const std::vector<DenseShape> tables = dense_shapes(program);
     for (std::size_t t = 0; t < program.steps.size(); ++t) {

@@ -1,4 +1,5 @@
 #include "lib/frontier/dense_row.hpp"
+#include "lib/frontier/dense_shapes.hpp"
 #include "lib/frontier/device_numbers.hpp"
 #include "lib/frontier/on_device.hpp"
 
@@ -6,6 +7,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <set>
 
 namespace libperm {
@@ -38,27 +40,29 @@ Extremes extremes(const FrontierProgram &program) {
 class DenseOnDevice {
   public:
     DenseOnDevice(DeviceQueue &queue, const FrontierProgram &program, RunControl &control,
-                  const StateNumbers &numbers, const FrontierProgram &whole)
+                  const StateNumbers &numbers, std::vector<DenseRowShape> shapes)
         : queue_(queue),
           program_(program),
           control_(control),
-          shapes_(kernel_shapes(whole)),
+          shapes_(std::move(shapes)),
           first_(queue),
           second_(queue),
           lists_(queue),
           ranks_(queue),
-          extents_(queue) {
+          extents_(queue),
+          row_bytes_(extremes(program).row_bytes),
+          staged_(queue, 2 * row_bytes_),
+          extent_(queue, 1) {
         std::vector<KernelRecipe> kernels;
-        for (const RowShape &shape : std::set<RowShape>(shapes_.begin(), shapes_.end()))
+        for (const DenseRowShape &shape : std::set<DenseRowShape>(shapes_.begin(), shapes_.end()))
             kernels.push_back(dense_frontier_kernel(numbers, shape));
         queue.load(kernels);
         const std::array<double, 2> tables = largest_tables(program);
         const auto bytes = static_cast<std::size_t>(number_bytes(numbers));
         first_.reserve(static_cast<std::size_t>(tables[0]) * bytes);
         second_.reserve(static_cast<std::size_t>(tables[1]) * bytes);
-        const Extremes most = extremes(program);
-        lists_.reserve(most.row_bytes);
-        const std::vector<std::uint32_t> ranks = combination_ranks(most.high);
+        lists_.reserve(2 * row_bytes_);
+        const std::vector<std::uint32_t> ranks = combination_ranks(extremes(program).high);
         ranks_.reserve(ranks.size() * sizeof ranks.front());
         queue.copy_in(ranks_.address(), ranks.data(), ranks.size() * sizeof ranks.front());
         extents_.reserve(program.steps.size() * sizeof(Extent));
@@ -71,14 +75,15 @@ class DenseOnDevice {
         std::vector<double> number = numbers.one();
         DeviceAddress from = second_.address(), to = first_.address();
         queue_.copy_in(from, number.data(), 8 * number.size());
-        DenseRowMaker maker;
-        maker.advance(program_.steps.front());
+        maker_ = {};
+        prepare(0);
         for (std::size_t t = 0; t < program_.steps.size(); ++t) {
             const FrontierStep &step = program_.steps[t];
-            start(numbers, maker, t, from, to);
-            if (t + 1 < program_.steps.size()) maker.advance(program_.steps[t + 1]); // meanwhile
-            Extent extent;
-            queue_.copy_out(&extent, extents_.address() + t * sizeof(Extent), sizeof extent);
+            start(numbers, t, from, to);
+            if (t + 1 < program_.steps.size()) prepare(t + 1); // meanwhile
+            queue_.fetch(extent_.get(), extents_.address() + t * sizeof(Extent), sizeof(Extent));
+            queue_.wait();
+            const Extent extent = *extent_.get();
             numbers.end_step(static_cast<double>(step.terms.size()) - 1, step.expansions_bound, extent);
             control_.advance(step.expansions_bound);
             std::swap(from, to);
@@ -95,55 +100,94 @@ class DenseOnDevice {
     }
 
   private:
-    void start(DeviceNumbers &numbers, const DenseRowMaker &maker, std::size_t t, DeviceAddress from,
-               DeviceAddress to) {
-        const std::vector<double> &coefficients = numbers.begin_step(program_.steps[t]);
-        const std::size_t high_bytes = maker.high().size() * sizeof(DenseHighSet);
-        queue_.copy_in(lists_.address(), maker.high().data(), high_bytes);
-        queue_.copy_in(lists_.address() + high_bytes, maker.places().data(),
-                       maker.places().size() * sizeof(std::uint16_t));
-        DenseRow row = maker.row();
-        row.from = from;
-        row.to = to;
-        row.high = lists_.address();
-        row.places = lists_.address() + high_bytes;
-        row.ranks = ranks_.address();
-        row.extent = extents_.address() + t * sizeof(Extent);
-        row.prime = numbers.prime();
-        row.inverse = 1 / row.prime;
-        const auto stride = coefficient_doubles(numbers.kind().arithmetic);
-        const auto high = coefficients.begin() + row.low_terms * stride;
-        std::copy(coefficients.begin(), high, row.coefficients);
-        std::copy(high, coefficients.end(), row.coefficients + dense_low_slots * stride);
-        const std::string entry = entry_of(shapes_[t]);
-        const unsigned threads = queue_.block_threads(dense_threads), warps = threads / dense_warp;
-        share_out(row, warps * queue_.blocks_at_once(entry.c_str(), threads));
-        const std::uint64_t items = (std::uint64_t{1} << (row.high_bits - row.numbers_log2))
-                                    << row.parts_log2;
-        const std::array<void *, 1> arguments{&row};
-        queue_.launch(entry.c_str(), static_cast<unsigned>((items + warps - 1) / warps), threads, arguments);
+    // Carries the row's lists there beside the row before, whose own are in the other half.
+    void prepare(std::size_t t) {
+        maker_.advance(program_.steps[t], shapes_[t].cube);
+        row_ = maker_.row();
+        const std::size_t half = t % 2 * row_bytes_;
+        const std::size_t high_bytes = maker_.high().size() * sizeof(DenseHighSet),
+                          place_bytes = maker_.places().size() * sizeof(std::uint16_t);
+        std::memcpy(staged_.get() + half, maker_.high().data(), high_bytes);
+        std::memcpy(staged_.get() + half + high_bytes, maker_.places().data(), place_bytes);
+        row_.high = lists_.address() + half;
+        row_.places = row_.high + high_bytes;
+        queue_.use_stream(1);
+        queue_.send(row_.high, staged_.get() + half, high_bytes + place_bytes);
+        queue_.wait();
+        queue_.use_stream(0);
     }
 
-    // Few blocks are shared by several warps each; of numbers that name none a warp takes several.
-    static void share_out(DenseRow &row, std::uint64_t warps_at_once) {
-        constexpr int most_parts = 5, most_numbers = 5;
-        while (row.parts_log2 < most_parts && (warps_at_once >> (row.high_bits + row.parts_log2)) >= 2)
+    void start(DeviceNumbers &numbers, std::size_t t, DeviceAddress from, DeviceAddress to) {
+        const std::vector<double> &coefficients = numbers.begin_step(program_.steps[t]);
+        row_.from = from;
+        row_.to = to;
+        row_.ranks = ranks_.address();
+        row_.extent = extents_.address() + t * sizeof(Extent);
+        row_.prime = numbers.prime();
+        row_.inverse = 1 / row_.prime;
+        const auto stride = coefficient_doubles(numbers.kind().arithmetic);
+        const auto high = coefficients.begin() + row_.low_terms * stride;
+        std::copy(coefficients.begin(), high, row_.coefficients);
+        std::copy(high, coefficients.end(), row_.coefficients + dense_low_slots * stride);
+        const std::string entry = entry_of(shapes_[t]);
+        const CubeCount cubes = count_cubes(row_);
+        const unsigned threads = queue_.block_threads(threads_for(cubes));
+        share_out(row_, cubes, queue_.blocks_at_once(entry.c_str(), threads));
+        const std::uint64_t blocks = (std::uint64_t{1} << (row_.cube_bits - row_.numbers_log2))
+                                     << row_.parts_log2;
+        const std::array<void *, 1> arguments{&row_};
+        queue_.launch(entry.c_str(), static_cast<unsigned>(blocks), threads, arguments);
+    }
+
+    struct CubeCount {
+        double cubes = 0;    // with a state
+        double low_sets = 0; // of all of them
+    };
+    static CubeCount count_cubes(const DenseRow &row) {
+        CubeCount count;
+        const int closing = std::popcount(row.cube_closing);
+        for (int high = 0; high <= row.cube_bits; ++high) {
+            const int rest = row.to_weight - high + closing;
+            const int begin = std::max(0, rest - row.cube_terms),
+                      end = std::min(rest - closing, row.to_low) + 1;
+            if (begin >= end) continue;
+            const double cubes = subsets_of_size(row.cube_bits, high);
+            count.cubes += cubes;
+            count.low_sets += cubes * (row.list_begin[end] - row.list_begin[begin]);
+        }
+        return count;
+    }
+
+    // A thread takes a low set at a time.
+    static unsigned threads_for(const CubeCount &count) {
+        const double mean = count.low_sets / std::max(count.cubes, 1.0);
+        unsigned threads = dense_least_threads;
+        while (threads < dense_threads && 2 * threads <= mean) threads *= 2;
+        return threads;
+    }
+
+    // Few cubes are shared by several blocks of threads each; of numbers that name none a block takes
+    // several.
+    static void share_out(DenseRow &row, const CubeCount &count, std::uint64_t blocks_at_once) {
+        constexpr int most_parts = 4, most_numbers = 5;
+        while (row.parts_log2 < most_parts && (blocks_at_once >> (row.cube_bits + row.parts_log2)) >= 2)
             ++row.parts_log2;
-        double blocks = 0;
-        for (int high = 0; high <= row.high_bits; ++high)
-            if (high <= row.to_weight && row.to_weight - high <= row.to_low)
-                blocks += subsets_of_size(row.high_bits, high);
-        while (row.numbers_log2 < std::min(most_numbers, row.high_bits) &&
-               std::ldexp(blocks, row.numbers_log2 + 1) <= std::ldexp(1.0, row.high_bits) &&
-               std::ldexp(1.0, row.high_bits - row.numbers_log2) > static_cast<double>(warps_at_once))
+        while (row.numbers_log2 < std::min(most_numbers, row.cube_bits) &&
+               std::ldexp(count.cubes, row.numbers_log2 + 1) <= std::ldexp(1.0, row.cube_bits) &&
+               std::ldexp(1.0, row.cube_bits - row.numbers_log2) > static_cast<double>(blocks_at_once))
             ++row.numbers_log2;
     }
 
     DeviceQueue &queue_;
     const FrontierProgram &program_;
     RunControl &control_;
-    std::vector<RowShape> shapes_;                         // of each row's kernel
-    DeviceArray first_, second_, lists_, ranks_, extents_; // two tables that take turns
+    std::vector<DenseRowShape> shapes_;                    // of each row's kernel
+    DeviceArray first_, second_, lists_, ranks_, extents_; // two tables that take turns; of lists too
+    std::size_t row_bytes_;
+    HostArray<std::byte> staged_;
+    HostArray<Extent> extent_;
+    DenseRowMaker maker_;
+    DenseRow row_{};
 };
 
 } // namespace
@@ -161,12 +205,14 @@ double dense_device_bytes(const FrontierProgram &program, const StateNumbers &nu
     const std::array<double, 2> tables = largest_tables(program);
     const Extremes most = extremes(program);
     return (tables[0] + tables[1]) * static_cast<double>(number_bytes(numbers)) +
-           static_cast<double>(most.row_bytes + most.rank_bytes + program.steps.size() * sizeof(Extent));
+           static_cast<double>(2 * most.row_bytes + most.rank_bytes + program.steps.size() * sizeof(Extent));
 }
 
-EngineResult run_dense_slice_on(DeviceQueue &queue, const FrontierRun &run, const FrontierProgram &whole) {
+EngineResult run_dense_slice_on(DeviceQueue &queue, const FrontierRun &run, const FrontierProgram &whole,
+                                double large) {
     return compute_on_device(run, [&](RunControl &control) {
-        return DenseOnDevice(queue, run.program, control, run.input.states(), whole);
+        return DenseOnDevice(queue, run.program, control, run.input.states(),
+                             kernel_shapes(whole, run.input.states(), large));
     });
 }
 

@@ -42,26 +42,7 @@ RowShape shape_of(const FrontierStep &step) {
     return {static_cast<int>(low), static_cast<int>(step.terms.size()) - static_cast<int>(low)};
 }
 
-std::vector<RowShape> kernel_shapes(const FrontierProgram &program) {
-    constexpr double large = 1 << 22, huge = 1 << 25; // states
-    const auto states = [](const FrontierStep &step) {
-        return subsets_of_size(step.width_after, step.used_after);
-    };
-    RowShape small; // holds all rows that are not large
-    for (const FrontierStep &step : program.steps) {
-        if (states(step) >= large) continue;
-        const RowShape shape = shape_of(step);
-        small = {std::max(small.low, shape.low), std::max(small.high, shape.high)};
-    }
-    std::vector<RowShape> shapes;
-    for (const FrontierStep &step : program.steps) {
-        const RowShape shape = shape_of(step), even{(shape.low + 1) / 2 * 2, (shape.high + 1) / 2 * 2};
-        shapes.push_back(states(step) >= huge ? shape : states(step) >= large ? even : small);
-    }
-    return shapes;
-}
-
-void DenseRowMaker::advance(const FrontierStep &step) {
+void DenseRowMaker::advance(const FrontierStep &step, int most_cube) {
     old_open_ = new_open_;
     std::swap(old_low_, new_low_);
     opening_ = closing_ = 0;
@@ -70,18 +51,20 @@ void DenseRowMaker::advance(const FrontierStep &step) {
         if (t.closes) closing_ |= bit_of(t);
     }
     new_open_ = (old_open_ | opening_) & ~closing_;
-    new_low_.assign(new_open_ & low_mask);
+    if ((new_open_ & low_mask) == old_low_.open)
+        new_low_ = old_low_;
+    else
+        new_low_.assign(new_open_ & low_mask);
     describe_tables(step);
     find_places(step);
-    find_high_sets(step);
+    find_cubes(step, most_cube);
 }
 
 void DenseRowMaker::describe_tables(const FrontierStep &step) {
     row_ = {};
     const int old_high = std::popcount(old_open_ & ~low_mask);
-    row_.high_bits = std::popcount(new_open_ & ~low_mask);
-    const TableShape from(old_low_, old_high, step.used_before),
-        to(new_low_, row_.high_bits, step.used_after);
+    const int new_high = std::popcount(new_open_ & ~low_mask);
+    const TableShape from(old_low_, old_high, step.used_before), to(new_low_, new_high, step.used_after);
     std::copy(from.sets.begin(), from.sets.end(), row_.from_sets);
     std::copy(to.sets.begin(), to.sets.end(), row_.to_sets);
     std::copy(from.begin.begin(), from.begin.end(), row_.from_begin);
@@ -96,6 +79,7 @@ void DenseRowMaker::describe_tables(const FrontierStep &step) {
         row_.list_begin[k] = row_.list_size;
         row_.list_size += to.sets[k];
     }
+    row_.list_begin[new_low_.of_weight.size()] = row_.list_size;
 }
 
 // For each low set of the new table, with the closing columns put back, the low source set that lacks the
@@ -118,25 +102,32 @@ void DenseRowMaker::find_places(const FrontierStep &step) {
         if (is_low(t)) list(bit_of(t));
 }
 
-// The row's own columns are the lowest bits of a block's number, so that blocks with common sources follow
-// each other.
-void DenseRowMaker::find_high_sets(const FrontierStep &step) {
+// The row's own columns outside of a cube are the lowest bits of its number, so that cubes with common
+// sources follow each other.
+void DenseRowMaker::find_cubes(const FrontierStep &step, int most_cube) {
     DenseHighSet always; // closing columns
     std::vector<DenseHighSet> of_bit;
     SlotSet others = new_open_ & ~low_mask;
-    std::uint32_t term = 1;
+    std::uint32_t term = 1; // of the other high entries
     for (const FrontierTerm &t : step.terms) {
         if (is_low(t)) continue;
-        const DenseHighSet column{packed_bit(bit_of(t), new_open_), packed_bit(bit_of(t), old_open_), term,
-                                  0};
+        const std::uint32_t to = packed_bit(bit_of(t), new_open_), from = packed_bit(bit_of(t), old_open_);
+        others &= ~bit_of(t);
+        if (row_.cube_terms < most_cube) {
+            const int k = row_.cube_terms++;
+            if (t.opens) row_.cube_opening |= std::uint32_t{1} << k;
+            if (t.closes) row_.cube_closing |= std::uint32_t{1} << k;
+            row_.cube_to[k] = to;
+            row_.cube_from[k] = from;
+            continue;
+        }
         if (t.opens) row_.opening |= term;
-        row_.from_bit[std::countr_zero(term)] = column.from;
+        row_.from_bit[std::countr_zero(term)] = from;
         if (t.closes) {
-            always.from |= column.from;
-            always.present |= column.present;
+            always.from |= from;
+            always.present |= term;
         } else {
-            of_bit.push_back(column);
-            others &= ~bit_of(t);
+            of_bit.push_back({to, from, term, 0});
         }
         term <<= 1;
     }
@@ -144,6 +135,7 @@ void DenseRowMaker::find_high_sets(const FrontierStep &step) {
         const SlotSet slot = others & (~others + 1);
         of_bit.push_back({packed_bit(slot, new_open_), packed_bit(slot, old_open_), 0, 0});
     }
+    row_.cube_bits = static_cast<int>(of_bit.size());
     constexpr std::size_t chunk = std::size_t{1} << dense_chunk_bits;
     const std::size_t lower = std::min<std::size_t>(of_bit.size(), dense_chunk_bits),
                       upper = of_bit.size() - lower;

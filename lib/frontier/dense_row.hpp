@@ -14,14 +14,11 @@ namespace libperm {
 
 RowShape shape_of(const FrontierStep &step); // of just this row
 
-// The kernels' shapes that the program's rows are run with, by row. Compiling one takes longer than most
-// runs: few for many rows.
-std::vector<RowShape> kernel_shapes(const FrontierProgram &program);
-
 class DenseRowMaker {
   public:
-    // The program's next step. The addresses and coefficients in row() are left for the caller.
-    void advance(const FrontierStep &step);
+    // The program's next step, the first high entries of which make the blocks of a cube: so many at most.
+    // The addresses and coefficients in row() are left for the caller.
+    void advance(const FrontierStep &step, int most_cube);
 
     const DenseRow &row() const { return row_; }
     const std::vector<DenseHighSet> &high() const { return high_; }
@@ -30,7 +27,7 @@ class DenseRowMaker {
   private:
     void describe_tables(const FrontierStep &step);
     void find_places(const FrontierStep &step);
-    void find_high_sets(const FrontierStep &step);
+    void find_cubes(const FrontierStep &step, int most_cube);
 
     SlotSet old_open_ = 0, new_open_ = 0, opening_ = 0, closing_ = 0;
     LowSets old_low_, new_low_;

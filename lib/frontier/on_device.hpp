@@ -2,6 +2,7 @@
 #pragma once
 
 #include "jit/queue/device_queues.hpp"
+#include "lib/frontier/dense_shapes.hpp"
 #include "lib/frontier/frontier.hpp"
 #include "preprocess/frontier_slices.hpp"
 
@@ -11,8 +12,10 @@ namespace libperm {
 
 // All of these throw Error and JitError.
 
-// `whole`: what the run's program is a slice of, or itself; its kernels are used.
-EngineResult run_dense_slice_on(DeviceQueue &queue, const FrontierRun &run, const FrontierProgram &whole);
+// `whole`: what the run's program is a slice of, or itself; its kernels are used. Rows of so many states have
+// larger cubes.
+EngineResult run_dense_slice_on(DeviceQueue &queue, const FrontierRun &run, const FrontierProgram &whole,
+                                double large = large_row);
 
 // In these slices, or whole if there are none; each device takes one after the other. Where one has less
 // memory left than was planned with, in smaller ones.

@@ -3,7 +3,7 @@
 #include "jit/kernel/frontier_join.hpp"
 #include "jit/kernel/frontier_sparse.hpp"
 #include "jit/text/text.hpp"
-#include "lib/frontier/dense_row.hpp"
+#include "lib/frontier/dense_shapes.hpp"
 #include "lib/frontier/frontier.hpp"
 #include "lib/frontier/frontier_plan.hpp"
 #include "preprocess/branch_shape.hpp"
@@ -18,7 +18,7 @@ KernelRecipe kernel_of(FrontierForm form, const FrontierProgram &program, const 
         return sparse_frontier_kernels({sparse_key_words(program), numbers, program.counts});
     if (form == FrontierForm::branches)
         return frontier_join_kernels({std::max(1, branch_key_words(program)), numbers});
-    const std::vector<RowShape> shapes = kernel_shapes(program);
+    const std::vector<DenseRowShape> shapes = kernel_shapes(program, numbers);
     std::size_t widest = 0;
     double most = 0;
     for (std::size_t t = 0; t < shapes.size(); ++t) {

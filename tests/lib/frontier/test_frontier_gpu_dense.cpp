@@ -55,9 +55,9 @@ Prepared prepare(const perm::Csr &matrix, std::uint64_t seed = 0, bool search = 
     return p;
 }
 
-void check_same(DeviceQueue &queue, const FrontierRun &run) {
+void check_same(DeviceQueue &queue, const FrontierRun &run, double large = large_row) {
     const Outcome here = outcome_of(run_dense_frontier(run));
-    const Outcome there = outcome_of(run_dense_slice_on(queue, run, run.program));
+    const Outcome there = outcome_of(run_dense_slice_on(queue, run, run.program, large));
     CHECK(std::bit_cast<std::uint64_t>(there.value.mantissa) ==
           std::bit_cast<std::uint64_t>(here.value.mantissa));
     CHECK(there.value.exp2 == here.value.exp2);
@@ -80,6 +80,7 @@ int compare(HostQueue &queue, const Prepared &p) {
     }
     try {
         check_same(queue, run);
+        check_same(queue, run, 0); // with cubes as large as those of large rows
     } catch (const JitError &e) {
         if (e.failure() == JitFailure::unavailable) return 0;
         throw;
@@ -279,45 +280,60 @@ TEST_CASE("combinations are ranked in the order of their numbers, in two halves 
 // here.
 TEST_CASE("the high sets of a wide table name each block once, and the right source") {
     const Prepared p = prepare(families::erdos_renyi(41, 0.22, families::Entries::nonnegative, 7));
-    DenseRowMaker maker;
-    SlotSet open = 0;
-    int wide = 0;
-    for (const FrontierStep &step : p.program.steps) {
-        maker.advance(step);
-        const SlotSet before = open;
-        SlotSet closing = 0, opening = 0;
-        for (const FrontierTerm &t : step.terms) {
-            const SlotSet bit = SlotSet{1} << t.slot;
-            open |= bit;
-            if (t.opens) opening |= bit;
-            if (t.closes) closing |= bit;
-        }
-        open &= ~closing;
-        const DenseRow &row = maker.row();
-        if (row.high_bits != 13 && (run::sanitized || row.high_bits != 14)) continue;
-        ++wide;
-        std::vector<char> met(std::size_t{1} << row.high_bits, 0);
-        bool sources = true;
-        for (std::uint32_t number = 0; number >> row.high_bits == 0; ++number) {
-            const DenseHighSet &lower = maker.high()[number & 4095],
-                               &upper = maker.high()[4096 + (number >> 12)];
-            const std::uint32_t to = lower.to | upper.to;
-            met[to] = 1;
-            const SlotSet full = spread_bits(to, open & ~low_mask) | (closing & ~low_mask);
-            const SlotSet source = full & before & ~opening;
-            sources = sources && (lower.from | upper.from) == pack_bits(source, before & ~low_mask);
-            std::uint32_t present = 0, term = 1;
+    for (const int most_cube : {0, 2, dense_most_cube}) {
+        CAPTURE(most_cube);
+        DenseRowMaker maker;
+        SlotSet open = 0;
+        int wide = 0;
+        for (const FrontierStep &step : p.program.steps) {
+            maker.advance(step, most_cube);
+            const SlotSet before = open;
+            SlotSet closing = 0, opening = 0;
+            std::vector<SlotSet> terms; // high ones
             for (const FrontierTerm &t : step.terms) {
-                if (t.slot < low_slots) continue;
-                if (full >> t.slot & 1) present |= term;
-                term <<= 1;
+                const SlotSet bit = SlotSet{1} << t.slot;
+                open |= bit;
+                if (t.opens) opening |= bit;
+                if (t.closes) closing |= bit;
+                if (t.slot >= low_slots) terms.push_back(bit);
             }
-            sources = sources && (lower.present | upper.present) == present;
+            open &= ~closing;
+            const DenseRow &row = maker.row();
+            const int high_bits = std::popcount(open & ~low_mask);
+            if (high_bits != 13 && (run::sanitized || high_bits != 14)) continue;
+            ++wide;
+            const auto cube = static_cast<std::size_t>(row.cube_terms);
+            CHECK(row.cube_terms == std::min(most_cube, static_cast<int>(terms.size())));
+            std::vector<char> met(std::size_t{1} << high_bits, 0);
+            bool sources = true;
+            std::ptrdiff_t blocks = 0;
+            for (std::uint32_t number = 0; number >> row.cube_bits == 0; ++number) {
+                const DenseHighSet &lower = maker.high()[number & 4095];
+                const DenseHighSet upper =
+                    row.cube_bits > dense_chunk_bits ? maker.high()[4096 + (number >> 12)] : DenseHighSet{};
+                for (std::uint32_t set = 0; set >> cube == 0; ++set) {
+                    if ((set & row.cube_closing) != row.cube_closing) continue;
+                    std::uint32_t to = lower.to | upper.to, from = lower.from | upper.from, present = 0;
+                    for (std::size_t k = 0; k < cube; ++k) {
+                        if (set >> k & 1) to |= row.cube_to[k];
+                        if (set >> k & 1) from |= row.cube_from[k];
+                    }
+                    ++blocks;
+                    met[to] = 1;
+                    const SlotSet full = spread_bits(to, open & ~low_mask) | (closing & ~low_mask);
+                    const SlotSet source = full & before & ~opening;
+                    sources = sources && from == pack_bits(source, before & ~low_mask);
+                    for (std::size_t k = 0; k < terms.size(); ++k)
+                        if (full & terms[k]) present |= std::uint32_t{1} << k;
+                    sources = sources && ((lower.present | upper.present) << cube | set) == present;
+                }
+            }
+            CHECK(blocks == static_cast<std::ptrdiff_t>(met.size()));
+            CHECK(std::count(met.begin(), met.end(), 1) == blocks);
+            CHECK(sources);
         }
-        CHECK(std::count(met.begin(), met.end(), 1) == static_cast<std::ptrdiff_t>(met.size()));
-        CHECK(sources);
+        CHECK(wide >= (run::sanitized ? 1 : 2));
     }
-    CHECK(wide >= (run::sanitized ? 1 : 2));
 }
 
 TEST_CASE("on a GPU: tables of millions of states, with more high slots than one lookup has bits") {
