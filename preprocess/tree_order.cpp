@@ -153,20 +153,34 @@ TreeOrder find_tree_order(const Pattern &a, const Pattern &transposed, const Tre
 
 std::vector<TreeOrder> find_tree_orders(const Pattern &a, const Pattern &transposed,
                                         const TreeOrderOptions &options, std::size_t most) {
-    Side sides[] = {{transposed, options.limits, 2 * options.seed},
-                    {a, options.limits, 2 * options.seed + 1}};
-    parallel_for(std::size(sides), [&](std::size_t k) {
-        sides[k].start();
-        sides[k].improve(options.seconds, options.poll);
+    // What a search finds differs more by its seed than by its length: some short ones of each side.
+    constexpr double worth_several = 0.02; // seconds
+    const std::size_t of_side = options.seconds < worth_several ? 1 : 4;
+    std::vector<Side> searches;
+    for (std::size_t k = 0; k < 2 * of_side; ++k)
+        searches.emplace_back(k % 2 == 0 ? transposed : a, options.limits,
+                              2 * options.seed + k % 2 + (std::uint64_t{k / 2} << 56));
+    parallel_for(searches.size(), [&](std::size_t k) {
+        searches[k].start();
+        searches[k].improve(options.seconds / static_cast<double>(of_side), options.poll);
     });
+    struct Found {
+        const Side::Met *met;
+        bool transposed;
+    };
+    std::vector<Found> found;
+    for (std::size_t k = 0; k < searches.size(); ++k)
+        for (const Side::Met &met : searches[k].met()) found.push_back({&met, k % 2 == 1});
+    std::ranges::stable_sort(found, {}, [](const Found &f) { return f.met->cost; });
+    // All begin with the same orders.
+    const auto again = std::ranges::unique(found, [](const Found &f, const Found &g) {
+        return f.transposed == g.transposed && f.met->order == g.met->order;
+    });
+    found.erase(again.begin(), again.end());
     std::vector<TreeOrder> orders;
-    for (auto left = sides[0].met().size(), right = sides[1].met().size();
-         orders.size() < most && left + right > 0;) {
-        const bool other =
-            left == 0 || (right > 0 && sides[1].met()[right - 1].cost < sides[0].met()[left - 1].cost);
-        TreeOrder order;
-        order.transposed = other;
-        order.columns = other ? sides[1].met()[--right].order : sides[0].met()[--left].order;
+    for (const Found &f : found) {
+        if (orders.size() == most) break;
+        const TreeOrder order{.transposed = f.transposed, .columns = f.met->order, .root = {}};
         orders.push_back(shaped_within(options.limits, order, a, transposed));
     }
     return orders;

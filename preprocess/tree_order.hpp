@@ -11,7 +11,7 @@ namespace libperm {
 struct TreeOrderOptions {
     std::uint64_t seed = 0;
     TreeLimits limits;
-    double seconds = 0.05;      // of the search on each side, about: what it does is counted, not timed
+    double seconds = 0.05;      // of the searches on each side, about: what they do is counted, not timed
     std::function<void()> poll; // called now and then, from any thread; may throw to stop the search
 };
 
@@ -23,8 +23,8 @@ struct TreeOrder {
 };
 
 // Greedy starts (few new rows; least degree of elimination; separators first), then moves and swaps of single
-// columns, on A and on A^T side by side. The same arguments give the same order on any number of threads.
-// `at` is the transpose of `a`; at most most_tree_columns of each.
+// columns, on A and on A^T side by side, and longer searches from several seeds. The same arguments give the
+// same order on any number of threads. `at` is the transpose of `a`; at most most_tree_columns of each.
 TreeOrder find_tree_order(const Pattern &a, const Pattern &at, const TreeOrderOptions &options);
 
 // The cheapest orders that the same search met, at most so many, the cheapest first.

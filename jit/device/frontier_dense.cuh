@@ -50,13 +50,13 @@ struct Row {
     int parts_log2, numbers_log2;   // of a cube for each block of threads; of cubes for one
     int cube_terms;                 // of the row; a kernel for more takes it as well
     u32 cube_opening, cube_closing; // of them
-    u32 cube_to[most_cube],
-        cube_from[most_cube];  // their columns' bits in packed sets; 0 where it is not open
-    u32 opening;               // the other high entries whose column is new
-    u32 from_bit[most_high];   // of such an entry that is not
-    int places_move;           // whether the places for no entry differ from those in the new block
-    int low_terms, high_terms; // the row's entries: a kernel for more takes it as well
-    double prime, inverse;     // of residues
+    u32 cube_to[most_cube];         // their columns' bits in the new table's packed sets; 0: not open there
+    u32 cube_from[most_cube];       // in the old table's
+    u32 opening;                    // the other high entries whose column is new
+    u32 from_bit[most_high];        // of such an entry that is not
+    int places_move;                // whether the places for no entry differ from those in the new block
+    int low_terms, high_terms;      // the row's entries: a kernel for more takes it as well
+    double prime, inverse;          // of residues
     double low_coefficient[low_slots][stride], high_coefficient[most_high][stride];
 };
 

@@ -34,7 +34,8 @@ Cost tree_cost(const SubsetPlan &plan) {
     cost.operations = plan.subsets * plan.flops_per_subset;
     const double segments = segments_of(plan),
                  lanes = std::ceil(segments / TreeWalk::lanes) * TreeWalk::lanes;
-    cost.serial_seconds = call_seconds + cost.operations * (lanes / segments) / tree_operations_per_second;
+    cost.serial_seconds = call_seconds + cost.operations * (lanes / segments) /
+                                             tree_operations_per_second(plan.kernel.n, plan.flops_per_subset);
     cost.bytes = segment_bytes(static_cast<double>(window_segments(plan.kernel))) + 1e6;
     return cost;
 }

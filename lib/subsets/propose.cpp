@@ -142,7 +142,7 @@ void propose_tree(Proposals &task, Engine self) {
     if (!c.why_not.empty()) {
         c.refusal = PERM_UNSUPPORTED;
         c.cost.subsets = c.cost.operations = std::exp2(task.a.rows - 1.0);
-        c.cost.serial_seconds = c.cost.operations / tree_operations_per_second;
+        c.cost.serial_seconds = c.cost.operations / tree_operations_per_second(task.a.rows, task.a.rows);
         if (task.asks_for(self))
             task.add(std::move(c), subsets_slowdown(false, task.values.numbers, task.bits));
         return;

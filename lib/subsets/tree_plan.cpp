@@ -121,6 +121,11 @@ double sum_loss(double additions, Arithmetic arithmetic) {
                              : (is_complex(arithmetic) ? 2 : 1) * additions * additions * 0x1p-106;
 }
 
+double tree_operations_per_second(std::int32_t n, double operations_per_subset) {
+    constexpr double shared = 1.2e10, apart = 3.6e10;
+    return shared + (apart - shared) * std::min(1.0, operations_per_subset / n);
+}
+
 SubsetPlan outline_tree(const Pattern &a, const Pattern &at, const TreeSearch &search) {
     // Of double precision for row sums and values, some of which wait elsewhere; and for values alone, when
     // the row sums are of several doubles and stand in shared memory.

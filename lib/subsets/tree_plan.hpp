@@ -36,6 +36,7 @@ double tree_compensated(const Tree &tree, Arithmetic arithmetic = Arithmetic::re
 // two doubles 3 * 2^-106 of each sum on the way.
 double sum_loss(double additions, Arithmetic arithmetic);
 
-constexpr double tree_operations_per_second = 1e10; // of one thread
+// Of one thread. What subsets share waits in more values than the first-level cache holds for all lanes.
+double tree_operations_per_second(std::int32_t n, double operations_per_subset);
 
 } // namespace libperm
