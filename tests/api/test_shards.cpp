@@ -182,7 +182,7 @@ TEST_CASE("many blocks: some large, some repeated, zeros among the values") {
         for (int k = 0; k < 12; ++k)
             blocks.push_back(dense_block(random.integer(5, 13), Entries::real, random));
         for (int k = 0; k < 6; ++k) blocks.push_back(blocks[static_cast<std::size_t>(random.integer(0, 11))]);
-        const std::int64_t large = std::string_view(engine) == "auto" ? 23 : 21; // so that it has pieces
+        const std::int64_t large = std::string_view(engine) == "auto" ? 25 : 21; // so that it has pieces
         blocks.push_back(dense_block(large, Entries::real, random));
         blocks.push_back(dense_block(large - 1, Entries::real, random));
         const perm::Csr a = diagonal_of(blocks);
