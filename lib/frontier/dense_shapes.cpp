@@ -12,11 +12,11 @@
 namespace libperm {
 namespace {
 
-// A kernel's products, which its compile time goes by: 100 take some 0.3 s.
+// A kernel's products, which its compile time goes by: 100 take some 0.4 s.
 double products_of(const DenseRowShape &shape) {
     return std::ldexp(shape.low + shape.others + 0.5 * shape.cube, shape.cube);
 }
-constexpr double most_products = 100;
+constexpr double most_products = 200;
 
 constexpr int small_cube = 2;
 
