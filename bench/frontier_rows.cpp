@@ -27,7 +27,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Measures from a row's first launch to the end of the copy that waits for its last.
+// Measures from a row's first launch to the wait for its last.
 class TimedQueue final : public DeviceQueue {
   public:
     explicit TimedQueue(std::shared_ptr<const Gpu> gpu) : queue_(std::move(gpu), {}) {}

@@ -2,6 +2,7 @@
 #include "preprocess/frontier_state.hpp"
 #include "preprocess/index.hpp"
 #include "preprocess/matching.hpp"
+#include "preprocess/pascal.hpp"
 #include "preprocess/slice_cuts.hpp"
 
 #include <algorithm>
@@ -10,24 +11,10 @@
 namespace libperm {
 namespace {
 
-constexpr std::int32_t most_slots = 64;
-
-// Subsets of k of w, by Pascal's triangle: exact below 2^53, and the same everywhere above.
-class Binomials {
-  public:
-    Binomials() {
-        for (std::size_t w = 0; w <= most_slots; ++w)
-            for (std::size_t k = 0; k <= w; ++k)
-                c_[w][k] = k == 0 || k == w ? 1 : c_[w - 1][k - 1] + c_[w - 1][k];
-    }
-    double operator()(std::int32_t w, std::int32_t k) const { return k < 0 || k > w ? 0 : c_[at(w)][at(k)]; }
-
-  private:
-    double c_[most_slots + 1][most_slots + 1] = {};
-};
+constexpr std::int32_t most_slots = PascalTriangle::most;
 
 double subsets(std::int32_t w, std::int32_t k) {
-    static const Binomials binomials;
+    static const PascalTriangle binomials;
     return binomials(w, k);
 }
 

@@ -167,19 +167,20 @@ std::vector<TreeOrder> find_tree_orders(const Pattern &a, const Pattern &transpo
     struct Found {
         const Side::Met *met;
         bool transposed;
+        bool operator==(const Found &other) const {
+            return transposed == other.transposed && met->order == other.met->order;
+        }
     };
     std::vector<Found> found;
     for (std::size_t k = 0; k < searches.size(); ++k)
         for (const Side::Met &met : searches[k].met()) found.push_back({&met, k % 2 == 1});
     std::ranges::stable_sort(found, {}, [](const Found &f) { return f.met->cost; });
-    // All begin with the same orders.
-    const auto again = std::ranges::unique(found, [](const Found &f, const Found &g) {
-        return f.transposed == g.transposed && f.met->order == g.met->order;
-    });
-    found.erase(again.begin(), again.end());
+    std::vector<Found> taken;
     std::vector<TreeOrder> orders;
     for (const Found &f : found) {
         if (orders.size() == most) break;
+        if (std::ranges::find(taken, f) != taken.end()) continue; // all begin with the same orders
+        taken.push_back(f);
         const TreeOrder order{.transposed = f.transposed, .columns = f.met->order, .root = {}};
         orders.push_back(shaped_within(options.limits, order, a, transposed));
     }

@@ -55,7 +55,7 @@ struct Row {
     u32 opening;                    // the other high entries whose column is new
     u32 from_bit[most_high];        // of such an entry that is not
     int places_move;                // whether the places for no entry differ from those in the new block
-    int low_terms, high_terms;      // the row's entries: a kernel for more takes it as well
+    int low_terms;                  // the row's low entries: a kernel for more takes it as well
     double prime, inverse;          // of residues
     double low_coefficient[low_slots][stride], high_coefficient[most_high][stride];
 };
@@ -94,7 +94,7 @@ template <int cube, int others> struct Cube {
     const Number *of_other[others > 0 ? others : 1][1 << cube]; // of other high entries
 
     // A row cannot use two new columns: sums of sets with two are 0.
-    __device__ __forceinline__ void set(const Row &row, const HighSet &common, u32 k) {
+    __device__ __forceinline__ void find_block(const Row &row, const HighSet &common, u32 k) {
         const u32 set = k & ((1u << cube) - 1), what = k >> cube;
         const u32 opened = common.present & row.opening, cube_opened = set & row.cube_opening;
         u32 to_bits = common.to, from_bits = common.from;
@@ -131,9 +131,34 @@ template <int cube> struct Sets {
     }
 };
 
+// What comes from the row's entries outside of the cube: numbers of the blocks of one set.
+template <int low_terms, int others> struct Outside { Number low[low_terms + 1], other[others + 1]; };
+
+// The low entries first, then the cube's, then the others: by slot, as on a CPU.
+template <int low_terms, int cube, int others>
+__device__ __forceinline__ Number sum_of(const Row &row, const Arithmetic &arithmetic, int set,
+                                         const Number *from, const Outside<low_terms, others> &outside) {
+    Number sum = zero();
+#pragma unroll
+    for (int t = 0; t < low_terms; ++t) add_product(arithmetic, sum, row.low_coefficient[t], outside.low[t]);
+    if (low_terms > 1 && cube + others > 0) reduce(arithmetic, sum);
+#pragma unroll
+    for (int t = 0; t < cube; ++t)
+        if (set >> t & 1) add_product(arithmetic, sum, row.high_coefficient[t], from[set ^ (1 << t)]);
+#pragma unroll
+    for (int t = 0; t < others; ++t)
+        add_product(arithmetic, sum, row.high_coefficient[cube + t], outside.other[t]);
+    reduce(arithmetic, sum);
+    return sum;
+}
+
+// A number of a block; what leads nowhere counts as 0, which changes no bit of a sum that begins with +0.
+__device__ __forceinline__ Number number_at(const Number *block, u32 place) {
+    return block && place != no_place ? block[place] : zero();
+}
+
 // The numbers of the r-th low set in all blocks that hold `used` of the cube's entries, several at once, so
-// that what they read is on the way together. What leads nowhere counts as 0, which changes no bit of a sum
-// that begins with +0.
+// that what they read is on the way together.
 template <int used, int low_terms, int cube, int others>
 __device__ __forceinline__ void fill_sets(const Row &row, const Arithmetic &arithmetic,
                                           const Cube<cube, others> &blocks, u32 r, u32 in_list,
@@ -153,42 +178,25 @@ __device__ __forceinline__ void fill_sets(const Row &row, const Arithmetic &arit
 #pragma unroll
     for (int k = 0; k < before; ++k) {
         const int set = sets.set[used - 1][k];
-        const Number *block = blocks.from[set];
-        from[set] = block && place != no_place ? block[place] : zero();
+        from[set] = number_at(blocks.from[set], place);
     }
 #pragma unroll
     for (int first = 0; first < count; first += together) {
-        Number low[together][low_terms + 1], other[together][others + 1];
+        Outside<low_terms, others> outside[together];
 #pragma unroll
         for (int k = 0; k < together; ++k) {
             if (first + k >= count) continue;
             const int set = sets.set[used][first + k];
-            const Number *same = blocks.from[set];
 #pragma unroll
-            for (int t = 0; t < low_terms; ++t)
-                low[k][t] = same && low_place[t] != no_place ? same[low_place[t]] : zero();
+            for (int t = 0; t < low_terms; ++t) outside[k].low[t] = number_at(blocks.from[set], low_place[t]);
 #pragma unroll
-            for (int t = 0; t < others; ++t) {
-                const Number *block = blocks.of_other[t][set];
-                other[k][t] = block && place != no_place ? block[place] : zero();
-            }
+            for (int t = 0; t < others; ++t) outside[k].other[t] = number_at(blocks.of_other[t][set], place);
         }
 #pragma unroll
         for (int k = 0; k < together; ++k) {
             if (first + k >= count) continue;
             const int set = sets.set[used][first + k];
-            Number sum = zero();
-#pragma unroll
-            for (int t = 0; t < low_terms; ++t)
-                add_product(arithmetic, sum, row.low_coefficient[t], low[k][t]);
-            if (low_terms > 1 && cube > 0) reduce(arithmetic, sum);
-#pragma unroll
-            for (int t = 0; t < cube; ++t)
-                if (set >> t & 1) add_product(arithmetic, sum, row.high_coefficient[t], from[set ^ (1 << t)]);
-#pragma unroll
-            for (int t = 0; t < others; ++t)
-                add_product(arithmetic, sum, row.high_coefficient[cube + t], other[k][t]);
-            reduce(arithmetic, sum);
+            const Number sum = sum_of<low_terms, cube, others>(row, arithmetic, set, from, outside[k]);
             Number *to = blocks.to[set];
             if (!to) continue; // for all threads
             to[r] = sum;
@@ -210,6 +218,7 @@ __device__ __forceinline__ void fill_sets_of(int weight, const Row &row, const A
 // Blocks of threads take cubes in the order of their numbers, a few numbers each where most of them name no
 // cube: all that run at the same time are neighbours.
 template <int low_terms, int cube, int others> __device__ __forceinline__ void fill(const Row &row) {
+    static_assert(cube <= most_cube && cube + others <= most_high, "coefficients");
     __shared__ Cube<cube, others> blocks;
     const u64 item = blockIdx.x;
     const u32 part = static_cast<u32>(item) & ((1u << row.parts_log2) - 1);
@@ -224,7 +233,8 @@ template <int low_terms, int cube, int others> __device__ __forceinline__ void f
                   end = rest - closing < row.to_low ? rest - closing + 1 : row.to_low + 1;
         if (begin >= end) continue;
         __syncthreads(); // for those still in the last cube
-        for (u32 k = threadIdx.x; k < (2u + others) << cube; k += blockDim.x) blocks.set(row, common, k);
+        for (u32 k = threadIdx.x; k < (2u + others) << cube; k += blockDim.x)
+            blocks.find_block(row, common, k);
         __syncthreads();
         int weight = begin;
         for (u32 k = row.list_begin[begin] + part * blockDim.x + threadIdx.x; k < row.list_begin[end];

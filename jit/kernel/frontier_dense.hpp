@@ -1,6 +1,5 @@
-// The kernels of the dense frontier, one for each shape of a row: how many of its entries lie in low slots at
-// most, how many of the others make the blocks of a cube, and how many are left
-// (jit/device/frontier_dense.cuh).
+// The kernels of the dense frontier: of a row's entries at most so many lie in low slots, make the blocks of
+// a cube with their columns, and lie in other high slots (jit/device/frontier_dense.cuh).
 #pragma once
 
 #include "jit/compile/kernel_recipe.hpp"
@@ -17,15 +16,15 @@ struct RowShape {
     friend auto operator<=>(const RowShape &, const RowShape &) = default;
 };
 
-struct DenseRowShape {
+struct CubeKernel {
     int low = 0, cube = 0, others = 0;
-    friend auto operator<=>(const DenseRowShape &, const DenseRowShape &) = default;
+    friend auto operator<=>(const CubeKernel &, const CubeKernel &) = default;
 };
 
-int most_cube(const StateNumbers &numbers);       // as many as registers hold the numbers of
-std::string entry_of(const DenseRowShape &shape); // "perm_row_2_4_0"
+int most_cube(const StateNumbers &numbers);     // as many as registers hold the numbers of
+std::string entry_of(const CubeKernel &kernel); // "perm_row_2_4_0"
 
-KernelRecipe dense_frontier_kernel(const StateNumbers &numbers, const DenseRowShape &shape);
+KernelRecipe dense_frontier_kernel(const StateNumbers &numbers, const CubeKernel &kernel);
 
 // What follows stands in device/frontier_dense.cuh as well.
 constexpr int dense_low_slots = 12, dense_threads = 256, dense_least_threads = 32, dense_chunk_bits = 12;
@@ -51,7 +50,7 @@ struct DenseRow {
     std::uint32_t opening;
     std::uint32_t from_bit[dense_most_high];
     std::int32_t places_move;
-    std::int32_t low_terms, high_terms;
+    std::int32_t low_terms;
     double prime, inverse;
     // Of low entries, then of high ones from place dense_low_slots on: coefficient_doubles() each.
     double coefficients[(dense_low_slots + dense_most_high) * most_coefficient_doubles];

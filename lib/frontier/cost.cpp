@@ -1,13 +1,12 @@
 #include "lib/frontier/cost.hpp"
 
-#include "lib/frontier/dense_shapes.hpp"
+#include "lib/frontier/cube_kernels.hpp"
 #include "lib/frontier/on_device.hpp"
 #include "lib/number/combinations.hpp"
 #include "lib/number/residue_numbers.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 namespace libperm {
 
@@ -135,13 +134,11 @@ Cost sparse_cost(const FrontierProgram &program, bool nonnegative, const GpuProp
 }
 
 Cost dense_cost(const FrontierProgram &program, bool nonnegative, const GpuProperties &gpu) {
-    constexpr double launch = 4e-5;             // of a row: its lists, a kernel, and the wait for its extent
-    constexpr double block = 5e-11;             // of a table, or a number that names none
-    constexpr double begin = 0.35, shape = 0.1; // of compiling, several at the same time
+    constexpr double launch = 4e-5;              // of a row: its lists, a kernel, and the wait for its extent
+    constexpr double block = 5e-11;              // of a table, or a number that names none
+    constexpr double begin = 0.35, kernel = 0.1; // of compiling, several at the same time
     const auto number = static_cast<double>(number_bytes(nonnegative));
     Cost cost = dense_cost(program, nonnegative);
-    const std::vector<DenseRowShape> rows = kernel_shapes(program, nonnegative);
-    const std::set<DenseRowShape> shapes(rows.begin(), rows.end());
     double seconds = call_seconds, before = 1;
     const std::vector<DenseShape> tables = dense_shapes(program);
     for (std::size_t t = 0; t < program.steps.size(); ++t) {
@@ -154,7 +151,7 @@ Cost dense_cost(const FrontierProgram &program, bool nonnegative, const GpuPrope
                 gpu.memory_bandwidth;
         before = after;
     }
-    cost.compile_seconds = begin + shape * static_cast<double>(shapes.size());
+    cost.compile_seconds = begin + kernel * static_cast<double>(count_cube_kernels(program, nonnegative));
     cost.serial_seconds = cost.compile_seconds + seconds;
     cost.bytes = dense_device_bytes(program, nonnegative);
     return cost;

@@ -1,5 +1,5 @@
+#include "lib/frontier/cube_kernels.hpp"
 #include "lib/frontier/dense_row.hpp"
-#include "lib/frontier/dense_shapes.hpp"
 #include "lib/frontier/device_numbers.hpp"
 #include "lib/frontier/on_device.hpp"
 
@@ -37,14 +37,26 @@ Extremes extremes(const FrontierProgram &program) {
     return most;
 }
 
+// What is put into the queue meanwhile does not wait for the row before.
+class Beside {
+  public:
+    explicit Beside(DeviceQueue &queue) : queue_(queue) { queue_.use_stream(1); }
+    ~Beside() { queue_.use_stream(0); }
+    Beside(const Beside &) = delete;
+    Beside &operator=(const Beside &) = delete;
+
+  private:
+    DeviceQueue &queue_;
+};
+
 class DenseOnDevice {
   public:
     DenseOnDevice(DeviceQueue &queue, const FrontierProgram &program, RunControl &control,
-                  const StateNumbers &numbers, std::vector<DenseRowShape> shapes)
+                  const StateNumbers &numbers, std::vector<CubeKernel> row_kernels)
         : queue_(queue),
           program_(program),
           control_(control),
-          shapes_(std::move(shapes)),
+          kernels_(std::move(row_kernels)),
           first_(queue),
           second_(queue),
           lists_(queue),
@@ -54,8 +66,8 @@ class DenseOnDevice {
           staged_(queue, 2 * row_bytes_),
           extent_(queue, 1) {
         std::vector<KernelRecipe> kernels;
-        for (const DenseRowShape &shape : std::set<DenseRowShape>(shapes_.begin(), shapes_.end()))
-            kernels.push_back(dense_frontier_kernel(numbers, shape));
+        for (const CubeKernel &kernel : std::set<CubeKernel>(kernels_.begin(), kernels_.end()))
+            kernels.push_back(dense_frontier_kernel(numbers, kernel));
         queue.load(kernels);
         const std::array<double, 2> tables = largest_tables(program);
         const auto bytes = static_cast<std::size_t>(number_bytes(numbers));
@@ -102,7 +114,7 @@ class DenseOnDevice {
   private:
     // Carries the row's lists there beside the row before, whose own are in the other half.
     void prepare(std::size_t t) {
-        maker_.advance(program_.steps[t], shapes_[t].cube);
+        maker_.advance(program_.steps[t], kernels_[t].cube);
         row_ = maker_.row();
         const std::size_t half = t % 2 * row_bytes_;
         const std::size_t high_bytes = maker_.high().size() * sizeof(DenseHighSet),
@@ -111,10 +123,9 @@ class DenseOnDevice {
         std::memcpy(staged_.get() + half + high_bytes, maker_.places().data(), place_bytes);
         row_.high = lists_.address() + half;
         row_.places = row_.high + high_bytes;
-        queue_.use_stream(1);
+        const Beside beside(queue_);
         queue_.send(row_.high, staged_.get() + half, high_bytes + place_bytes);
         queue_.wait();
-        queue_.use_stream(0);
     }
 
     void start(DeviceNumbers &numbers, std::size_t t, DeviceAddress from, DeviceAddress to) {
@@ -129,7 +140,7 @@ class DenseOnDevice {
         const auto high = coefficients.begin() + row_.low_terms * stride;
         std::copy(coefficients.begin(), high, row_.coefficients);
         std::copy(high, coefficients.end(), row_.coefficients + dense_low_slots * stride);
-        const std::string entry = entry_of(shapes_[t]);
+        const std::string entry = entry_of(kernels_[t]);
         const CubeCount cubes = count_cubes(row_);
         const unsigned threads = queue_.block_threads(threads_for(cubes));
         share_out(row_, cubes, queue_.blocks_at_once(entry.c_str(), threads));
@@ -181,7 +192,7 @@ class DenseOnDevice {
     DeviceQueue &queue_;
     const FrontierProgram &program_;
     RunControl &control_;
-    std::vector<DenseRowShape> shapes_;                    // of each row's kernel
+    std::vector<CubeKernel> kernels_;                      // of each row's kernel
     DeviceArray first_, second_, lists_, ranks_, extents_; // two tables that take turns; of lists too
     std::size_t row_bytes_;
     HostArray<std::byte> staged_;
@@ -201,6 +212,7 @@ const char *dense_device_why_not(const FrontierProgram &program) {
     return nullptr;
 }
 
+// Of the device's; page-locked memory is not counted.
 double dense_device_bytes(const FrontierProgram &program, const StateNumbers &numbers) {
     const std::array<double, 2> tables = largest_tables(program);
     const Extremes most = extremes(program);
@@ -212,7 +224,7 @@ EngineResult run_dense_slice_on(DeviceQueue &queue, const FrontierRun &run, cons
                                 double large) {
     return compute_on_device(run, [&](RunControl &control) {
         return DenseOnDevice(queue, run.program, control, run.input.states(),
-                             kernel_shapes(whole, run.input.states(), large));
+                             cube_kernels(whole, run.input.states(), large));
     });
 }
 

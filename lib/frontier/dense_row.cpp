@@ -72,7 +72,6 @@ void DenseRowMaker::describe_tables(const FrontierStep &step) {
     row_.from_low = std::popcount(old_low_.open);
     row_.to_low = std::popcount(new_low_.open);
     row_.low_terms = shape_of(step).low;
-    row_.high_terms = shape_of(step).high;
     row_.from_weight = step.used_before;
     row_.to_weight = step.used_after;
     for (std::size_t k = 0; k < new_low_.of_weight.size(); ++k) {

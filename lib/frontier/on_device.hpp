@@ -2,7 +2,7 @@
 #pragma once
 
 #include "jit/queue/device_queues.hpp"
-#include "lib/frontier/dense_shapes.hpp"
+#include "lib/frontier/cube_kernels.hpp"
 #include "lib/frontier/frontier.hpp"
 #include "preprocess/frontier_slices.hpp"
 

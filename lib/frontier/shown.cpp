@@ -3,7 +3,7 @@
 #include "jit/kernel/frontier_join.hpp"
 #include "jit/kernel/frontier_sparse.hpp"
 #include "jit/text/text.hpp"
-#include "lib/frontier/dense_shapes.hpp"
+#include "lib/frontier/cube_kernels.hpp"
 #include "lib/frontier/frontier.hpp"
 #include "lib/frontier/frontier_plan.hpp"
 #include "preprocess/branch_shape.hpp"
@@ -18,16 +18,16 @@ KernelRecipe kernel_of(FrontierForm form, const FrontierProgram &program, const 
         return sparse_frontier_kernels({sparse_key_words(program), numbers, program.counts});
     if (form == FrontierForm::branches)
         return frontier_join_kernels({std::max(1, branch_key_words(program)), numbers});
-    const std::vector<DenseRowShape> shapes = kernel_shapes(program, numbers);
+    const std::vector<CubeKernel> kernels = cube_kernels(program, numbers);
     std::size_t widest = 0;
     double most = 0;
-    for (std::size_t t = 0; t < shapes.size(); ++t) {
+    for (std::size_t t = 0; t < kernels.size(); ++t) {
         const FrontierStep &step = program.steps[t];
         const double states = subsets_of_size(step.width_after, step.used_after);
         if (states > most) widest = t;
         most = std::max(most, states);
     }
-    return dense_frontier_kernel(numbers, shapes[widest]);
+    return dense_frontier_kernel(numbers, kernels[widest]);
 }
 
 // Null: the frontier follows no tree, or its tree is not there.

@@ -94,15 +94,29 @@ void *HostQueue::allocate_host(std::size_t bytes) {
 }
 
 void HostQueue::release_host(void *memory) noexcept {
+    sends_.clear();
     fetches_.clear();
     std::free(memory);
+}
+
+void HostQueue::send(libperm::DeviceAddress to, const void *from, std::size_t bytes) {
+    sends_[stream_].push_back([this, to, from, bytes] {
+        check_inside(to, bytes);
+        std::memcpy(bytes_at(to), from, bytes);
+    });
 }
 
 void HostQueue::fetch(void *to, libperm::DeviceAddress from, std::size_t bytes) {
     fetches_[stream_].push_back([this, to, from, bytes] { copy_out(to, from, bytes); });
 }
 
+// Not before it must.
+void HostQueue::arrive() {
+    for (const auto &send : std::exchange(sends_[stream_], {})) send();
+}
+
 void HostQueue::wait() {
+    arrive();
     for (const auto &fetch : fetches_[stream_]) fetch();
     fetches_[stream_].clear();
 }
@@ -130,6 +144,7 @@ void HostQueue::check_launch(const char *entry, unsigned blocks, unsigned thread
 void HostQueue::launch(const char *entry, unsigned blocks, unsigned threads, std::span<void *const> arguments,
                        std::size_t shared) {
     check_launch(entry, blocks, threads, shared);
+    arrive();
     if (device.launches_left-- <= 0) refuse("it fell off the bus");
     if (before_launch) before_launch({entry, blocks, threads, shared, arguments});
     ++launches_;

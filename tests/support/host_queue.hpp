@@ -49,9 +49,7 @@ class HostQueue final : public libperm::DeviceQueue {
     void copy_out(void *to, libperm::DeviceAddress from, std::size_t bytes) override;
     void *allocate_host(std::size_t bytes) override;
     void release_host(void *memory) noexcept override;
-    void send(libperm::DeviceAddress to, const void *from, std::size_t bytes) override {
-        copy_in(to, from, bytes);
-    }
+    void send(libperm::DeviceAddress to, const void *from, std::size_t bytes) override;
     void fetch(void *to, libperm::DeviceAddress from, std::size_t bytes) override; // done by wait()
     void use_stream(std::size_t k) override { stream_ = k; }
     void wait() override;
@@ -80,6 +78,7 @@ class HostQueue final : public libperm::DeviceQueue {
         const HostKernel *kernel = nullptr;
         std::size_t shared = 0; // that blocks are allowed
     };
+    void arrive(); // what was sent in this stream
     void check_inside(libperm::DeviceAddress address, std::size_t bytes) const;
     void check_launch(const char *entry, unsigned blocks, unsigned threads, std::size_t shared) const;
 
@@ -88,6 +87,6 @@ class HostQueue final : public libperm::DeviceQueue {
     std::map<std::string, HostKernel> compiled_; // by key
     std::map<std::string, Entry> entry_;
     std::size_t stream_ = 0;
-    std::map<std::size_t, std::vector<std::function<void()>>> fetches_; // by stream
+    std::map<std::size_t, std::vector<std::function<void()>>> sends_, fetches_; // by stream
     int launches_ = 0;
 };

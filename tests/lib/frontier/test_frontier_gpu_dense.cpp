@@ -77,6 +77,7 @@ int compare(HostQueue &queue, const Prepared &p) {
     if (const GpuChoice gpu = first_gpu(); gpu.gpu) {
         GpuQueue real(gpu.gpu, {});
         check_same(real, run);
+        check_same(real, run, 0);
     }
     try {
         check_same(queue, run);

@@ -247,7 +247,9 @@ TEST_CASE("NVRTC compiles the kernels for all numbers without a spilled register
         }
         for (const int cube : {2, most_cube(numbers)}) {
             CAPTURE(cube);
-            const KernelRecipe dense = dense_frontier_kernel(numbers, {2, cube, 2});
+            const KernelRecipe dense = dense_frontier_kernel(numbers, {2, cube, 2}),
+                               longer = dense_frontier_kernel(numbers, {6, cube, 6});
+            CHECK_FALSE(compile(longer.source(), *target, longer.flags).image.empty());
             for (const PtxasReport &report : read_ptxas(compile(dense.source(), *target, dense.flags).log))
                 CHECK(report.spill_stores == 0);
         }

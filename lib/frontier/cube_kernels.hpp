@@ -5,6 +5,7 @@
 #include "jit/kernel/frontier_dense.hpp"
 #include "preprocess/frontier_program.hpp"
 
+#include <cstddef>
 #include <vector>
 
 namespace libperm {
@@ -13,7 +14,10 @@ namespace libperm {
 constexpr double large_row = 1 << 22;
 
 // By row.
-std::vector<DenseRowShape> kernel_shapes(const FrontierProgram &program, const StateNumbers &numbers,
-                                         double large = large_row);
+std::vector<CubeKernel> cube_kernels(const FrontierProgram &program, const StateNumbers &numbers,
+                                     double large = large_row);
+
+// How many there are, without finding out which.
+std::size_t count_cube_kernels(const FrontierProgram &program, const StateNumbers &numbers);
 
 } // namespace libperm
