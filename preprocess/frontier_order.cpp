@@ -32,23 +32,27 @@ constexpr std::size_t hub = 2000;        // entries of a column that says nothin
 struct RowsCost {
     double sparse = 0, dense = 0;             // seconds
     double log2_states = 0, log2_subsets = 0; // at once
+    std::int32_t width = 0;                   // of the subsets
 
     RowsCost &operator+=(const RowsCost &x) {
         sparse += x.sparse;
         dense += x.dense;
         log2_states = std::max(log2_states, x.log2_states);
         log2_subsets = std::max(log2_subsets, x.log2_subsets);
+        width = std::max(width, x.width);
         return *this;
     }
 };
 
-// What is too large for the memory takes that much longer: so much about the work of slices.
+// What is too large for the memory takes that much longer: so much about the work of slices, which are as
+// much narrower.
 double seconds_of(const RowsCost &x, const FrontierOrderOptions &options) {
-    const auto priced = [](double seconds, double log2_states, double most_states) {
-        return seconds * std::exp2(std::max(0.0, log2_states - std::log2(most_states)));
+    const auto priced = [&x](double seconds, double log2_states, const FrontierPrice &price) {
+        const double wider = std::max(0, x.width - price.widest);
+        return seconds * std::exp2(std::max({0.0, log2_states - std::log2(price.most_states), wider}));
     };
-    return std::min(priced(x.sparse, x.log2_states, options.sparse.most_states),
-                    priced(x.dense, x.log2_subsets, options.dense.most_states));
+    return std::min(priced(x.sparse, x.log2_states, options.sparse),
+                    priced(x.dense, x.log2_subsets, options.dense));
 }
 
 // One line of search on one side of the matrix.
@@ -116,7 +120,7 @@ class Walker {
                     options_.sparse.state * states(cost.log2_states_after),
                 options_.dense.expansion * cost.subset_expansions +
                     options_.dense.state * states(cost.log2_subsets_after),
-                cost.log2_states_after, cost.log2_subsets_after};
+                cost.log2_states_after, cost.log2_subsets_after, cost.width_after};
     }
 
     // 1e300 for an order that is out of reach, or was left unfinished because it would be.

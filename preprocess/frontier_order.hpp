@@ -13,6 +13,7 @@ namespace libperm {
 struct FrontierPrice {
     double expansion = 1e-9, state = 1e-9; // seconds
     double most_states = 1e300;            // at once; with more it is cut into slices, or not run
+    std::int32_t widest = 1 << 30;         // open columns: with more it is not run
 };
 
 struct FrontierOrderOptions {

@@ -107,6 +107,7 @@ FrontierStepCost FrontierState::advance(std::int32_t row) {
     width_ += opened_columns - closed_columns;
     used_ += 1 - closed_columns;
     cost.log2_subsets_after = log2_binomial_(width_, used_);
+    cost.width_after = width_;
     cost.subset_expansions = subsets_before * subset_branches;
     cost.log2_states_after = log2_states_;
     cost.expansions = std::exp2(std::min(cost.log2_states_before, 1000.0)) * branches; // finite, to compare

@@ -54,6 +54,7 @@ struct FrontierStepCost {
     double expansions = 0; // pairs (state, entry of the row) that lead somewhere, at most
     // The same if every subset of the right size counts, repeated columns one by one: of the dense form.
     double log2_subsets_after = 0, subset_expansions = 0;
+    std::int32_t width_after = 0; // columns of these subsets
     std::int32_t opened = 0, closed = 0;
 };
 

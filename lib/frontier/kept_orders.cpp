@@ -52,7 +52,7 @@ void add(SearchArguments &to, const SearchBudget &budget) {
     to.all(budget.share, budget.least, budget.effort);
 }
 void add(SearchArguments &to, const FrontierPrice &price) {
-    to.all(price.expansion, price.state, price.most_states);
+    to.all(price.expansion, price.state, price.most_states, price.widest);
 }
 void add(SearchArguments &to, const FrontierSide &side) {
     to.add(side.transposed).add(side.rows);

@@ -176,6 +176,7 @@ class Proposal {
             search.dense = dense_price(nonnegative, task_.machine.gpu());
             search.budget = task_.search_budget(true);
         }
+        search.dense.widest = widest_dense;
         search.dense.most_states = task_.machine.memory_limit(by_gpu) / // two tables take turns
                                    (2.0 * static_cast<double>(number_bytes(nonnegative)));
         return found_order(sides, search);
