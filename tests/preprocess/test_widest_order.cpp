@@ -39,7 +39,7 @@ TEST_CASE("a narrower order is taken where the cheapest one is too wide") {
         const perm_csr view = matrix.view();
         const Pattern a = read_pattern(&view).pattern;
         const std::int32_t free = width_of(a, seed, 1 << 30);
-        CHECK(width_of(a, seed, free) == free); // nothing is too wide
+        CHECK(width_of(a, seed, 36) == free); // there are no more columns
         narrower += width_of(a, seed, free - 3) < free;
     }
     CHECK(narrower > 0);
