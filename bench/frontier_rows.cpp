@@ -136,7 +136,7 @@ void print_dense(const std::string &name, const Prepared &p, const std::vector<T
     double all = 0, seconds = 0, bytes = 0, before = 1;
     for (std::size_t t = 0; t < rows.size(); ++t) {
         const FrontierStep &step = p.program.steps[t];
-        const double after = subsets_of_size(step.width_after, step.used_after);
+        const double after = dense_states(step);
         all += rows[t].seconds;
         if (after >= large) {
             seconds += rows[t].seconds;

@@ -18,11 +18,16 @@ class PascalTriangle {
             for (std::size_t k = 0; k <= w; ++k)
                 c_[w][k] = k == 0 || k == w ? 1 : c_[w - 1][k - 1] + c_[w - 1][k];
     }
-    // Subsets of k of w <= most.
     double operator()(std::int32_t w, std::int32_t k) const { return k < 0 || k > w ? 0 : c_[at(w)][at(k)]; }
 
   private:
     double c_[most + 1][most + 1] = {};
 };
+
+// Subsets of k of w <= PascalTriangle::most.
+inline double subsets(std::int32_t w, std::int32_t k) {
+    static const PascalTriangle triangle;
+    return triangle(w, k);
+}
 
 } // namespace libperm

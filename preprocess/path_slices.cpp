@@ -13,11 +13,6 @@ namespace {
 
 constexpr std::int32_t most_slots = PascalTriangle::most;
 
-double subsets(std::int32_t w, std::int32_t k) {
-    static const PascalTriangle binomials;
-    return binomials(w, k);
-}
-
 // The steps with an entry of the column that is open in the slot after a step.
 std::vector<std::int32_t> steps_of(const FrontierProgram &program, std::int32_t step, std::int32_t slot) {
     std::vector<std::int32_t> steps;

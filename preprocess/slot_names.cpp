@@ -15,7 +15,6 @@ using Names = std::vector<std::int32_t>; // by slot
 // What a slot costs as a low one: the states of the rows with an entry in it, and half of those of rows in
 // which it is not open, as blocks are smaller then. In whole numbers of halves, so the same everywhere.
 std::vector<double> costs_of(const FrontierProgram &program) {
-    const PascalTriangle subsets;
     std::vector<double> costs(at(program.slots), 0);
     std::vector<char> open(costs.size(), 0);
     for (const FrontierStep &step : program.steps) {

@@ -1,6 +1,7 @@
 #include "lib/frontier/cost.hpp"
 
 #include "lib/frontier/cube_kernels.hpp"
+#include "lib/frontier/layout.hpp"
 #include "lib/frontier/on_device.hpp"
 #include "lib/number/combinations.hpp"
 #include "lib/number/residue_numbers.hpp"
@@ -12,7 +13,7 @@ namespace libperm {
 
 double states_after(const FrontierStep &step, FrontierForm form) {
     return form == FrontierForm::sparse ? std::max(1.0, step.states_bound * step.reachable)
-                                        : subsets_of_size(step.width_after, step.used_after);
+                                        : dense_states(step);
 }
 
 LeastFrontier least_frontier(const Pattern &a) {

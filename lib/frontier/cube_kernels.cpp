@@ -1,13 +1,11 @@
 #include "lib/frontier/cube_kernels.hpp"
 
 #include "lib/frontier/dense_row.hpp"
-#include "lib/number/combinations.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
-#include <set>
 #include <utility>
 
 namespace libperm {
@@ -75,38 +73,38 @@ void join_down_to(std::size_t most, std::vector<Rows> &rows) {
     }
 }
 
-double states_of(const FrontierStep &step) { return subsets_of_size(step.width_after, step.used_after); }
+// The kernels that large rows would have for themselves, with their states.
+std::map<CubeKernel, double> kernels_of_large(const FrontierProgram &program, int most_cube, double large) {
+    std::map<CubeKernel, double> states;
+    for (const FrontierStep &step : program.steps)
+        if (dense_states(step) >= large) states[kernel_for(step, most_cube)] += dense_states(step);
+    return states;
+}
 
 } // namespace
 
 std::vector<CubeKernel> cube_kernels(const FrontierProgram &program, const StateNumbers &numbers,
                                      double large) {
     const int cube = most_cube(numbers);
-    CubeKernel small;
-    std::map<CubeKernel, double> states_of_large;
-    for (const FrontierStep &step : program.steps)
-        if (states_of(step) >= large)
-            states_of_large[kernel_for(step, cube)] += states_of(step);
-        else
-            small = joined(small, kernel_for(step, small_cube));
     std::vector<Rows> rows;
-    for (const auto &[own, states] : states_of_large) rows.push_back({own, {{own, states}}});
+    for (const auto &[own, states] : kernels_of_large(program, cube, large))
+        rows.push_back({own, {{own, states}}});
     join_down_to(most_kernels, rows);
-
     std::map<CubeKernel, CubeKernel> kernel_of;
     for (const Rows &r : rows)
         for (const auto &[own, states] : r.states) kernel_of[own] = r.kernel;
+
+    CubeKernel small;
+    for (const FrontierStep &step : program.steps)
+        if (dense_states(step) < large) small = joined(small, kernel_for(step, small_cube));
     std::vector<CubeKernel> kernels;
     for (const FrontierStep &step : program.steps)
-        kernels.push_back(states_of(step) >= large ? kernel_of.at(kernel_for(step, cube)) : small);
+        kernels.push_back(dense_states(step) >= large ? kernel_of.at(kernel_for(step, cube)) : small);
     return kernels;
 }
 
 std::size_t count_cube_kernels(const FrontierProgram &program, const StateNumbers &numbers) {
-    std::set<CubeKernel> large;
-    for (const FrontierStep &step : program.steps)
-        if (states_of(step) >= large_row) large.insert(kernel_for(step, most_cube(numbers)));
-    return std::min(most_kernels, large.size()) + 1;
+    return std::min(most_kernels, kernels_of_large(program, most_cube(numbers), large_row).size()) + 1;
 }
 
 } // namespace libperm

@@ -8,7 +8,7 @@ std::array<double, 2> largest_tables(const FrontierProgram &program) {
     std::array<double, 2> tables{1, 1};
     for (std::size_t t = 0; t < program.steps.size(); ++t) {
         const FrontierStep &s = program.steps[t];
-        tables[t % 2] = std::max(tables[t % 2], subsets_of_size(s.width_after, s.used_after));
+        tables[t % 2] = std::max(tables[t % 2], dense_states(s));
     }
     return tables;
 }

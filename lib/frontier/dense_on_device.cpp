@@ -62,8 +62,8 @@ class DenseOnDevice {
           lists_(queue),
           ranks_(queue),
           extents_(queue),
-          row_bytes_(extremes(program).row_bytes),
-          staged_(queue, 2 * row_bytes_),
+          most_(extremes(program)),
+          staged_(queue, 2 * most_.row_bytes),
           extent_(queue, 1) {
         std::vector<KernelRecipe> kernels;
         for (const CubeKernel &kernel : std::set<CubeKernel>(kernels_.begin(), kernels_.end()))
@@ -73,8 +73,8 @@ class DenseOnDevice {
         const auto bytes = static_cast<std::size_t>(number_bytes(numbers));
         first_.reserve(static_cast<std::size_t>(tables[0]) * bytes);
         second_.reserve(static_cast<std::size_t>(tables[1]) * bytes);
-        lists_.reserve(2 * row_bytes_);
-        const std::vector<std::uint32_t> ranks = combination_ranks(extremes(program).high);
+        lists_.reserve(2 * most_.row_bytes);
+        const std::vector<std::uint32_t> ranks = combination_ranks(most_.high);
         ranks_.reserve(ranks.size() * sizeof ranks.front());
         queue.copy_in(ranks_.address(), ranks.data(), ranks.size() * sizeof ranks.front());
         extents_.reserve(program.steps.size() * sizeof(Extent));
@@ -99,7 +99,7 @@ class DenseOnDevice {
             numbers.end_step(static_cast<double>(step.terms.size()) - 1, step.expansions_bound, extent);
             control_.advance(step.expansions_bound);
             std::swap(from, to);
-            const double states = subsets_of_size(step.width_after, step.used_after);
+            const double states = dense_states(step);
             counts.operations += step.expansions_bound;
             counts.states += states;
             counts.peak_states = std::max(counts.peak_states, states);
@@ -116,7 +116,7 @@ class DenseOnDevice {
     void prepare(std::size_t t) {
         maker_.advance(program_.steps[t], kernels_[t].cube);
         row_ = maker_.row();
-        const std::size_t half = t % 2 * row_bytes_;
+        const std::size_t half = t % 2 * most_.row_bytes;
         const std::size_t high_bytes = maker_.high().size() * sizeof(DenseHighSet),
                           place_bytes = maker_.places().size() * sizeof(std::uint16_t);
         std::memcpy(staged_.get() + half, maker_.high().data(), high_bytes);
@@ -194,7 +194,7 @@ class DenseOnDevice {
     RunControl &control_;
     std::vector<CubeKernel> kernels_;                      // of each row's kernel
     DeviceArray first_, second_, lists_, ranks_, extents_; // two tables that take turns; of lists too
-    std::size_t row_bytes_;
+    Extremes most_;
     HostArray<std::byte> staged_;
     HostArray<Extent> extent_;
     DenseRowMaker maker_;

@@ -19,6 +19,11 @@ using SlotSet = std::uint64_t;
 
 constexpr SlotSet low_mask = (SlotSet{1} << low_slots) - 1;
 
+// How many numbers there are after a step.
+inline double dense_states(const FrontierStep &step) {
+    return subsets_of_size(step.width_after, step.used_after);
+}
+
 // Bits of x at the places of mask, packed together, and back.
 inline SlotSet pack_bits(SlotSet x, SlotSet mask) {
     SlotSet packed = 0;

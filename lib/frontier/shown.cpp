@@ -6,6 +6,7 @@
 #include "lib/frontier/cube_kernels.hpp"
 #include "lib/frontier/frontier.hpp"
 #include "lib/frontier/frontier_plan.hpp"
+#include "lib/frontier/layout.hpp"
 #include "preprocess/branch_shape.hpp"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ KernelRecipe kernel_of(FrontierForm form, const FrontierProgram &program, const 
     double most = 0;
     for (std::size_t t = 0; t < kernels.size(); ++t) {
         const FrontierStep &step = program.steps[t];
-        const double states = subsets_of_size(step.width_after, step.used_after);
+        const double states = dense_states(step);
         if (states > most) widest = t;
         most = std::max(most, states);
     }

@@ -1,9 +1,9 @@
 // The names of a frontier's slots: low are those which entries lie in least.
 #include "bench/families.hpp"
-#include "lib/input/matrix.hpp"
 #include "lib/number/combinations.hpp"
 #include "preprocess/frontier_program.hpp"
 #include "preprocess/slot_names.hpp"
+#include "tests/support/pattern.hpp"
 #include "tests/support/run.hpp"
 
 #include <doctest/doctest.h>
@@ -18,8 +18,7 @@ namespace families = perm::families;
 namespace {
 
 FrontierProgram program_of(const perm::Csr &matrix, std::uint64_t seed) {
-    const perm_csr view = matrix.view();
-    const auto sides = frontier_sides(read_pattern(&view).pattern, {});
+    const auto sides = frontier_sides(pattern_of(matrix), {});
     FrontierOrderOptions options;
     options.seed = seed;
     const FrontierOrder order = find_frontier_order(sides, options);

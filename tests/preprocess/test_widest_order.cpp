@@ -1,8 +1,8 @@
 // Orders for a form that takes so many open columns at most.
 #include "bench/families.hpp"
-#include "lib/input/matrix.hpp"
 #include "preprocess/frontier_order.hpp"
 #include "preprocess/frontier_program.hpp"
+#include "tests/support/pattern.hpp"
 #include "tests/support/run.hpp"
 
 #include <doctest/doctest.h>
@@ -35,9 +35,7 @@ TEST_CASE("a narrower order is taken where the cheapest one is too wide") {
     const std::uint64_t first = run::seed(0x77696465);
     for (std::uint64_t seed = first; seed < first + 24; ++seed) {
         CAPTURE(seed);
-        const perm::Csr matrix = families::permutation_plus(36, 3, families::Entries::real, seed);
-        const perm_csr view = matrix.view();
-        const Pattern a = read_pattern(&view).pattern;
+        const Pattern a = pattern_of(families::permutation_plus(36, 3, families::Entries::real, seed));
         const std::int32_t free = width_of(a, seed, 1 << 30);
         CHECK(width_of(a, seed, 36) == free); // there are no more columns
         narrower += width_of(a, seed, free - 3) < free;
