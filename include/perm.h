@@ -194,7 +194,8 @@ typedef struct perm_opts {
                                  * from if it is there: after a crash, a time limit, or on another machine, with the
                                  * same bits (docs/scale.md). A call that is to stop gives the parts under way ten
                                  * seconds. No plan is refused for its predicted time. NULL or "": none */
-    double checkpoint_seconds;  /* between two writes of it at least. 0 = 60. Without a checkpoint: PERM_BAD_OPTION */
+    double checkpoint_seconds;  /* between two writes of it at least; no less than a write takes. 0 = 60.
+                                   Without a checkpoint: PERM_BAD_OPTION */
     int32_t gpus;               /* that predictions of time reckon with, as in explaining a plan for a cluster (which
                                  * device "auto" then is a GPU of);
                                  * 0 = those that device names */

@@ -6,6 +6,7 @@
 #include "lib/base/log.hpp"
 #include "lib/base/seal.hpp"
 
+#include <algorithm>
 #include <system_error>
 #include <utility>
 
@@ -85,9 +86,10 @@ void KeptPieces::go_on_from(KeptFile<KeptTask> found) {
     kept_.progress.pieces.clear();
 }
 
+// The work has half of the time at least, however slow the disk is.
 void KeptPieces::write_if_due() {
-    const std::chrono::duration<double> since = Clock::now() - written_;
-    if (since.count() >= options_.checkpoint_seconds) write(false);
+    const std::chrono::duration<double> since = Clock::now() - written_, asked(options_.checkpoint_seconds);
+    if (since >= std::max(asked, took_)) write(false);
 }
 
 bool KeptPieces::write(bool is_answered) {
@@ -99,6 +101,7 @@ bool KeptPieces::write(bool is_answered) {
     now.seconds = seconds_before_ + std::chrono::duration<double>(Clock::now() - start_).count();
     if (now.fraction < before) now.run_began = now.seconds; // another run's
     bool is_written = true;
+    const Clock::time_point begun = Clock::now();
     try {
         write_kept_task(options_.checkpoint, kept_, is_torn_);
         is_torn_ = false;
@@ -109,6 +112,7 @@ bool KeptPieces::write(bool is_answered) {
     }
     now.pieces.clear(); // the store has them
     written_ = Clock::now();
+    took_ = written_ - begun;
     return is_written;
 }
 

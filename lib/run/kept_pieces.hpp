@@ -114,6 +114,7 @@ class KeptPieces {
     bool is_torn_ = false;
     double seconds_before_ = 0;
     Clock::time_point start_ = Clock::now(), written_ = start_;
+    std::chrono::duration<double> took_{}; // the last write
     PieceStore store_;
 };
 

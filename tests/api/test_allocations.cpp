@@ -423,7 +423,7 @@ TEST_CASE("plans: made, executed and explained") {
 }
 
 TEST_CASE("what the library says of itself and of the machine") {
-    const TemporaryFolder folder;
+    const MemoryFolder folder;
     const struct {
         const char *name;
         perm_format format;
@@ -632,7 +632,7 @@ TEST_CASE("tasks, made, saved, loaded and run") {
 }
 
 TEST_CASE("a call with a checkpoint") {
-    const TemporaryFolder folder;
+    const MemoryFolder folder;
     const std::string file = folder.path() + "/checkpoint";
     const Matrix a = matrix(Kind::doubles, 9, 9);
     const perm_csr given = csr(a, Kind::doubles);

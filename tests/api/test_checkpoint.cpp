@@ -95,7 +95,7 @@ std::pair<ino_t, std::int64_t> stamp(const std::string &file) {
 // Killed some moments after some writes of the checkpoint, again and again.
 void check_killed(const std::string &name, int kills, Random &random) {
     CAPTURE(name);
-    const TemporaryFolder folder;
+    const MemoryFolder folder;
     const std::string file = folder / "kept", seed = std::to_string(random.integer(1, 1000000));
     const std::string truth = undisturbed(folder, name, std::stoull(seed));
     REQUIRE(truth.size() > 50);
@@ -234,7 +234,7 @@ TEST_CASE("killed in every engine, among blocks, and in a second run") {
 TEST_CASE("cancelled again and again, with other thread counts; progress never falls") {
     for (const char *name : {"ryser", "blocks", "slices"}) {
         CAPTURE(std::string(name));
-        const TemporaryFolder folder;
+        const MemoryFolder folder;
         const std::string file = folder / "kept";
         const LargeCase c = checkpointed_case(name, run::seed(9403));
         perm::Result truth = perm::compute(c.csr, c.opts), result;
@@ -262,7 +262,7 @@ TEST_CASE("cancelled again and again, with other thread counts; progress never f
 }
 
 TEST_CASE("the time limit, and gone on; a plan that would be refused is not") {
-    const TemporaryFolder folder;
+    const MemoryFolder folder;
     const std::string file = folder / "kept";
     const LargeCase c = some_case();
     perm::Result truth = perm::compute(c.csr, c.opts), result;
@@ -286,7 +286,7 @@ TEST_CASE("the time limit, and gone on; a plan that would be refused is not") {
 }
 
 TEST_CASE("plans: made from the checkpoint, and executed") {
-    const TemporaryFolder folder;
+    const MemoryFolder folder;
     const std::string file = folder / "kept";
     const LargeCase c = some_case();
     perm::Result truth = perm::Plan(c.csr, c.opts).execute(c.csr.values);
@@ -306,7 +306,7 @@ TEST_CASE("plans: made from the checkpoint, and executed") {
 }
 
 TEST_CASE("a second run is gone on with where the machine has other threads and memory") {
-    const TemporaryFolder folder;
+    const MemoryFolder folder;
     const std::string file = folder / "kept";
     LargeCase c = large_case(erdos_renyi(run::sanitized ? 17 : 19, 1, Entries::real, run::seed(9404)));
     c.opts = in_precision("frontier", "auto");
@@ -333,7 +333,7 @@ TEST_CASE("a torn file falls back to the one before, which stays until there is 
     perm::Result truth = perm::compute(c.csr, c.opts), result;
     perm_set_log_level(0);
     for (int i = 0; i < (run::sanitized ? 2 : 4); ++i) {
-        const TemporaryFolder folder;
+        const MemoryFolder folder;
         const std::string file = folder / "kept";
         begin(c, file);
         const std::string sound = read(previous_of(file));
@@ -355,7 +355,7 @@ TEST_CASE("a torn file falls back to the one before, which stays until there is 
 TEST_CASE("both torn: it says so, and leaves them as they are") {
     Random random(run::seed(9406));
     const LargeCase c = some_case();
-    const TemporaryFolder folder;
+    const MemoryFolder folder;
     const std::string file = folder / "kept";
     begin(c, file);
     const std::string sound = read(file);
@@ -386,7 +386,7 @@ TEST_CASE("of a rectangular matrix, and of one with weights of unmatched lines: 
             7, n_cols, [](std::int64_t i, std::int64_t j) { return 1.0 + static_cast<double>((i * j) % 5); });
         perm_csr view = a.view();
         if (n_cols == 7) view.row_unmatched = weights.data();
-        const TemporaryFolder folder;
+        const MemoryFolder folder;
         const std::string file = folder / "kept";
         perm_opts opts = PERM_OPTS_INIT;
         opts.engine = "frontier";
@@ -398,7 +398,7 @@ TEST_CASE("of a rectangular matrix, and of one with weights of unmatched lines: 
 }
 
 TEST_CASE("another matrix, other values, other options, another version") {
-    const TemporaryFolder folder;
+    const MemoryFolder folder;
     const std::string file = folder / "kept";
     LargeCase c = some_case();
     begin(c, file);
@@ -440,7 +440,7 @@ TEST_CASE("forged checkpoints with the right checksum: a result or a status") {
     perm_set_log_level(0);
     for (const char *precision : {"double", "exact", "mpfr:100", "auto"})
         for (const bool large : {false, true}) {
-            const TemporaryFolder folder;
+            const MemoryFolder folder;
             const std::string file = folder / "kept";
             const std::int64_t n = !large ? 7 : std::string(precision) == "double" ? 21 : 16;
             LargeCase c = large_case(erdos_renyi(n, 1, Entries::real, random.bits()));
@@ -471,7 +471,7 @@ TEST_CASE("forged checkpoints with the right checksum: a result or a status") {
 // ---------------------------------------------------------------- what cannot be written
 
 TEST_CASE("a full disk: the run goes on, warns, and what was written stays") {
-    const TemporaryFolder folder;
+    const MemoryFolder folder;
     const std::string file = folder / "kept", seed = "77";
     const std::string truth = undisturbed(folder, slow_name(), 77);
     begin(slow_case(77), file);
@@ -500,7 +500,7 @@ TEST_CASE("a full disk: the run goes on, warns, and what was written stays") {
 }
 
 TEST_CASE("a folder that is not there: refused before the work") {
-    const TemporaryFolder folder;
+    const MemoryFolder folder;
     const LargeCase c = some_case();
     CHECK(compute(c.csr, with(c.opts, folder / "none" + "/kept")) == PERM_BAD_OPTION);
     CHECK(contains(perm_last_error(), "cannot be written"));
@@ -509,7 +509,7 @@ TEST_CASE("a folder that is not there: refused before the work") {
 // ---------------------------------------------------------------- described
 
 TEST_CASE("what stands in a checkpoint, for people and as JSON") {
-    const TemporaryFolder folder;
+    const MemoryFolder folder;
     const std::string file = folder / "kept";
     const LargeCase c = some_case();
     CHECK(perm_checkpoint_describe(nullptr, PERM_FORMAT_TEXT, nullptr, 0, nullptr) == PERM_BAD_ARGUMENT);

@@ -79,7 +79,7 @@ TEST_CASE("one plan with a checkpoint, executed by several threads") {
     const LargeCase c = case_of(17, run::seed(9501));
     perm::Result truth = perm::compute(c.csr, c.opts);
     for (int round = 0; round < (run::sanitized ? 2 : 10); ++round) {
-        const TemporaryFolder folder;
+        const MemoryFolder folder;
         const std::string file = folder / "kept";
         const perm::Plan plan(c.csr, with(c.opts, file));
         std::vector<perm::Result> results(8);
@@ -94,7 +94,7 @@ TEST_CASE("one plan with a checkpoint, executed by several threads") {
 TEST_CASE("several plans of one matrix with one checkpoint, made and executed at once") {
     const LargeCase c = case_of(16, run::seed(9502));
     perm::Result truth = perm::compute(c.csr, c.opts);
-    const TemporaryFolder folder;
+    const MemoryFolder folder;
     const std::string file = folder / "kept";
     at_once(6, [&](std::size_t) {
         for (int k = 0; k < 4; ++k) {
@@ -107,7 +107,7 @@ TEST_CASE("several plans of one matrix with one checkpoint, made and executed at
 
 TEST_CASE("devices, pipes and folders for a checkpoint: refused before the work, and left alone") {
     const LargeCase c = case_of(9, run::seed(9503));
-    const TemporaryFolder folder;
+    const MemoryFolder folder;
     const auto check_refused = [&](const std::string &file) {
         CAPTURE(file);
         CHECK(compute(c, file) == PERM_BAD_OPTION);
@@ -134,7 +134,7 @@ TEST_CASE("devices, pipes and folders for a checkpoint: refused before the work,
 
 TEST_CASE("what has to be removed to begin anew is named, the one before as well") {
     const LargeCase c = case_of(9, run::seed(9504)), other = case_of(8, run::seed(9504));
-    const TemporaryFolder folder;
+    const MemoryFolder folder;
     const std::string file = folder / "kept", previous = file + ".previous";
     REQUIRE(compute(c, file) == PERM_OK);
     REQUIRE(fs::exists(previous)); // from the call's beginning
@@ -157,7 +157,7 @@ TEST_CASE("the plan of another matrix in a checkpoint, sealed") {
         const perm::Plan plan(erdos_renyi(n, density, Entries::real, 5), in_precision("ryser", "double"));
         return capi::TaskSource(std::string_view(plan.save())).plan;
     };
-    const TemporaryFolder folder;
+    const MemoryFolder folder;
     const std::string file = folder / "kept";
     REQUIRE(compute(c, file) == PERM_OK);
     const std::string sound = read(file);
@@ -177,7 +177,7 @@ TEST_CASE("the plan of another matrix in a checkpoint, sealed") {
 
 TEST_CASE("numbers that no checkpoint holds") {
     const LargeCase c = case_of(9, run::seed(9506));
-    const TemporaryFolder folder;
+    const MemoryFolder folder;
     const std::string file = folder / "kept";
     REQUIRE(compute(c, file) == PERM_OK);
     const std::string sound = read(file);

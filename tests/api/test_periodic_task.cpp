@@ -211,7 +211,7 @@ TEST_CASE("terms that are cut off go on from their checkpoint, with the same dig
     const std::int64_t length = 3 * far();
     Chain chain = integers();
     const std::string truth = chain.term(length) + "\n";
-    const TemporaryFolder folder;
+    const MemoryFolder folder;
     const std::string file = folder / "kept";
     struct Watch {
         double fraction = 0, stop_at = 0;
@@ -266,7 +266,7 @@ TEST_CASE("terms that are cut off go on from their checkpoint, with the same dig
 TEST_CASE("terms in one piece, and those that miss the tolerance, with a checkpoint") {
     for (const char *precision : {"double", "auto", "mod:1000003"}) {
         CAPTURE(precision);
-        const TemporaryFolder folder;
+        const MemoryFolder folder;
         const std::string file = folder / "kept";
         Chain chain{"0.3", "-0.11", "0.7"}; // signs that cancel
         chain.opts.precision = precision;

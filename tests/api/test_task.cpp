@@ -429,7 +429,7 @@ TEST_CASE("a task that is cut off goes on from its checkpoint, with the same bit
         if (c.name.starts_with("batch ")) continue; // with a checkpoint its plan has no such way
         if (c.name == "plan") c = of_plan(run::sanitized ? 22 : 25); // callbacks come every tenth of a second
         const std::string whole = c.at_once(c);
-        const TemporaryFolder folder;
+        const MemoryFolder folder;
         const std::string file = folder / "kept";
         c.opts.checkpoint = file.c_str();
         c.opts.checkpoint_seconds = 0.01;

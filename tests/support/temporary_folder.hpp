@@ -6,10 +6,12 @@
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <unistd.h>
 
 class TemporaryFolder {
   public:
-    TemporaryFolder() : path_((std::filesystem::temp_directory_path() / "perm_test_XXXXXX").string()) {
+    explicit TemporaryFolder(const std::filesystem::path &in = std::filesystem::temp_directory_path())
+        : path_((in / "perm_test_XXXXXX").string()) {
         if (mkdtemp(path_.data()) == nullptr) throw std::runtime_error("no temporary folder " + path_);
     }
     ~TemporaryFolder() {
@@ -23,4 +25,16 @@ class TemporaryFolder {
 
   private:
     std::string path_;
+};
+
+// One that thousands of writes to which wait for no disk, where the machine has such a place.
+class MemoryFolder : public TemporaryFolder {
+  public:
+    MemoryFolder() : TemporaryFolder(place()) {}
+
+  private:
+    static std::filesystem::path place() {
+        const char *memory = "/dev/shm";
+        return access(memory, W_OK) == 0 ? memory : std::filesystem::temp_directory_path();
+    }
 };
