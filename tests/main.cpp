@@ -4,17 +4,21 @@
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 
+#include "tests/support/end_of_threads.hpp"
 #include "tests/support/run.hpp"
 
+#include <unistd.h>
+
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <new>
-#include <oneapi/tbb/global_control.h>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace {
 
+std::string_view under_way = "none yet";
 std::vector<std::string> compared_nothing; // the test cases
 int checks = 0;
 
@@ -22,7 +26,7 @@ struct ComparisonListener : doctest::IReporter {
     explicit ComparisonListener(const doctest::ContextOptions &) {}
 
     void test_case_start(const doctest::TestCaseData &test) override {
-        name_ = test.m_name;
+        under_way = name_ = test.m_name;
         skips_before_ = run::skips();
     }
     void test_case_end(const doctest::CurrentTestCaseStats &stats) override {
@@ -33,7 +37,7 @@ struct ComparisonListener : doctest::IReporter {
 
     void report_query(const doctest::QueryData &) override {}
     void test_run_start() override {}
-    void test_run_end(const doctest::TestRunStats &) override {}
+    void test_run_end(const doctest::TestRunStats &) override { under_way = "none: all have ended"; }
     void test_case_reenter(const doctest::TestCaseData &) override {}
     void test_case_exception(const doctest::TestCaseException &) override {}
     void subcase_start(const doctest::SubcaseSignature &) override {}
@@ -49,16 +53,21 @@ struct ComparisonListener : doctest::IReporter {
 
 DOCTEST_REGISTER_LISTENER("comparisons", 1, ComparisonListener);
 
-// oneTBB's threads end with this: at the end of a process it does not wait for them, and LeakSanitizer, which
-// looks for leaks then, may crash over one that is just ending.
-struct EndOfThreads {
-    oneapi::tbb::task_scheduler_handle threads{oneapi::tbb::attach{}};
-    ~EndOfThreads() { oneapi::tbb::finalize(threads, std::nothrow); }
-};
+// What does not end says where it is before CTest kills it.
+constexpr unsigned patience = 1150; // seconds
+
+extern "C" void say_where(int) {
+    for (const std::string_view text :
+         {std::string_view("FAILED: still in the test case "), under_way, std::string_view("\n")})
+        (void)!write(STDOUT_FILENO, text.data(), text.size());
+    _exit(EXIT_FAILURE);
+}
 
 } // namespace
 
 int main(int argc, char **argv) {
+    std::signal(SIGALRM, say_where);
+    alarm(patience * static_cast<unsigned>(run::multiplier()));
     const EndOfThreads end_of_threads;
     doctest::Context context(argc, argv);
     const char *seed = std::getenv("PERM_TEST_SEED");

@@ -56,12 +56,12 @@ class Child {
     }
     bool ended() {
         if (!ended_) ended_ = waitpid(pid_, &status_, WNOHANG) == pid_;
+        if (!ended_ && std::chrono::steady_clock::now() > begun_ + longest) fail_stuck();
         return ended_;
     }
     // Its exit code, or minus the signal that killed it.
     int wait() {
-        if (!ended_) REQUIRE(waitpid(pid_, &status_, 0) == pid_);
-        ended_ = true;
+        while (!ended()) std::this_thread::sleep_for(1ms);
         return WIFEXITED(status_) ? WEXITSTATUS(status_) : -WTERMSIG(status_);
     }
     void kill() { ::kill(pid_, SIGKILL); }
@@ -69,6 +69,18 @@ class Child {
     std::string err() const { return read(err_); }
 
   private:
+    static constexpr std::chrono::seconds longest{300}; // a hundred times what any takes
+
+    void fail_stuck() {
+        const std::string at = "/proc/" + std::to_string(pid_) + "/";
+        std::string state = read(at + "status");
+        for (const auto &task : fs::directory_iterator(at + "task"))
+            state += task.path().filename().string() + " waits in " + read(task.path() / "wchan") + "\n";
+        kill();
+        FAIL("process " << pid_ << " does not end:\n" << state << err());
+    }
+
+    const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
     std::string out_, err_;
     pid_t pid_ = -1;
     int status_ = 0;

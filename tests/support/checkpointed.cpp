@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/support/checkpointed.hpp"
+#include "tests/support/end_of_threads.hpp"
 
 #include <csignal>
 #include <cstdio>
@@ -12,6 +13,7 @@
 
 int main(int argc, char **argv) {
     if (argc < 5) return 2;
+    const EndOfThreads end_of_threads;
     const std::string name = argv[1];
     const std::uint64_t seed = std::strtoull(argv[2], nullptr, 10);
     perm_opts kept = PERM_OPTS_INIT;
