@@ -24,8 +24,8 @@ class PascalTriangle {
     double c_[most + 1][most + 1] = {};
 };
 
-// Subsets of k of w <= PascalTriangle::most.
-inline double subsets(std::int32_t w, std::int32_t k) {
+// Of w <= PascalTriangle::most.
+inline double binomial(std::int32_t w, std::int32_t k) {
     static const PascalTriangle triangle;
     return triangle(w, k);
 }

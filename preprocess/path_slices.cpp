@@ -146,7 +146,7 @@ std::vector<SliceTable> path_tables(const FrontierProgram &program, bool ranked)
     std::vector<SliceTable> tables;
     for (std::size_t t = 0; t < steps.size(); ++t) {
         const FrontierStep &step = steps[t];
-        const double states = ranked ? subsets(step.width_after, step.used_after)
+        const double states = ranked ? binomial(step.width_after, step.used_after)
                                      : std::max(1.0, step.states_bound * step.reachable);
         const double reads = t + 1 < steps.size() ? static_cast<double>(steps[t + 1].terms.size()) : 0;
         tables.push_back({states, states * (1 + reads), step.width_after, step.used_after});

@@ -18,7 +18,7 @@ std::vector<double> costs_of(const FrontierProgram &program) {
     std::vector<double> costs(at(program.slots), 0);
     std::vector<char> open(costs.size(), 0);
     for (const FrontierStep &step : program.steps) {
-        const double states = subsets(step.width_after, step.used_after);
+        const double states = binomial(step.width_after, step.used_after);
         for (const FrontierTerm &t : step.terms) open[at(t.slot)] = 2;
         for (std::size_t s = 0; s < costs.size(); ++s) costs[s] += states * (open[s] == 2 ? 2 : open[s] == 0);
         for (const FrontierTerm &t : step.terms) open[at(t.slot)] = t.closes ? 0 : 1;
