@@ -206,7 +206,7 @@ class DenseOnDevice {
 const char *dense_device_why_not(const FrontierProgram &program) {
     if (program.counts) return "counts no columns of a kind in its dense form";
     const auto is_too_long = [](const FrontierStep &step) { return shape_of(step).high > dense_most_high; };
-    if (program.slots > 64 || extremes(program).high > dense_most_high ||
+    if (program.slots > most_dense_slots || extremes(program).high > dense_most_high ||
         std::any_of(program.steps.begin(), program.steps.end(), is_too_long))
         return "can have at most 28 high slots on a GPU";
     return nullptr;

@@ -19,7 +19,6 @@
 namespace libperm {
 namespace {
 
-constexpr int most_dense_slots = 64;           // of a set
 constexpr int widest_dense = 40;               // columns: beyond it C(w, w/2) numbers are terabytes
 constexpr double most_dense_blocks = 1e8;      // of its table: they are counted through in every row
 constexpr std::size_t most_rough_slices = 256; // of a rough plan
@@ -52,8 +51,7 @@ std::int64_t bytes_per_state(const FrontierProgram &program, FrontierForm form, 
 }
 
 bool dense_is_narrow(const FrontierProgram &program) {
-    return program.slots <= most_dense_slots &&
-           std::none_of(program.steps.begin(), program.steps.end(),
+    return std::none_of(program.steps.begin(), program.steps.end(),
                         [](const FrontierStep &s) { return s.width_after > widest_dense; });
 }
 
@@ -61,6 +59,11 @@ bool dense_has_few_blocks(const FrontierProgram &program) {
     const std::vector<DenseShape> shapes = dense_shapes(program);
     return std::none_of(shapes.begin(), shapes.end(),
                         [](const DenseShape &s) { return s.blocks > most_dense_blocks; });
+}
+
+// Whether the dense form takes a program as it is; a GPU has no list of all blocks.
+bool suits_dense(const FrontierProgram &program, bool on_gpu) {
+    return dense_is_narrow(program) && (on_gpu || dense_has_few_blocks(program));
 }
 
 // Of what takes so much longer than a short search for a tree found.
@@ -109,8 +112,10 @@ class Proposal {
             if (std::ssize(lines.row(i)) > most_dense_slots) return nullptr;
         charge.grow(frontier_planning_bytes(task_.a));
         const std::array<FrontierSide, 2> single = frontier_sides(task_.a, {}, task_.poll());
-        return std::make_shared<const FrontierPlan>(
-            build_frontier_program(single[order.transposed ? 1 : 0], order, task_.poll()));
+        FrontierProgram program =
+            build_frontier_program(single[order.transposed ? 1 : 0], order, task_.poll());
+        if (program.slots > most_dense_slots) return nullptr;
+        return std::make_shared<const FrontierPlan>(std::move(program));
     }
 
     // Says so at once when no order can fit the memory, and slices would take too long; a search would only
@@ -206,14 +211,13 @@ class Proposal {
 
     void add(const Plan &sparse, const Plan &dense) {
         const bool on_cpu = task_.options.device != Device::gpu;
-        const bool narrow = dense && dense_is_narrow(dense->program);
         if (on_cpu) add_on_cpu(sparse, FrontierForm::sparse);
-        if (on_cpu && narrow && dense_has_few_blocks(dense->program)) add_on_cpu(dense, FrontierForm::dense);
+        if (on_cpu && dense && suits_dense(dense->program, false)) add_on_cpu(dense, FrontierForm::dense);
         task_.expect_no_more();
         task_.sliceable = dense;
         if (!task_.may_use_gpu()) return;
         add_on_gpu(sparse, FrontierForm::sparse);
-        if (narrow) add_on_gpu(dense, FrontierForm::dense);
+        if (dense && suits_dense(dense->program, true)) add_on_gpu(dense, FrontierForm::dense);
     }
 
     Candidate candidate(const Plan &plan, FrontierForm form, bool on_gpu) const {
@@ -333,7 +337,11 @@ void propose_slices_of(Proposals &task, Engine self, FrontierForm form, bool on_
     search.needs = [&](const FrontierProgram &slice) -> SliceNeeds {
         const Cost cost = cost_of(task, slice, form, on_gpu);
         if (form == FrontierForm::branches && branch_key_words(slice) == 0) return {0, 1e300};
-        return {slowdown.time * (cost.serial_seconds - cost.compile_seconds), slowdown.memory * cost.bytes};
+        double bytes = slowdown.memory * cost.bytes;
+        // The whole is no candidate, be it small: it is cut on.
+        if (form == FrontierForm::dense && !suits_dense(slice, on_gpu))
+            bytes = std::max(bytes, 2 * search.most_bytes);
+        return {slowdown.time * (cost.serial_seconds - cost.compile_seconds), bytes};
     };
     Candidate c;
     c.engine = self;

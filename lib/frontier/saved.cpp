@@ -82,9 +82,8 @@ std::shared_ptr<const EnginePlan> restored_frontier(std::string_view bytes, int 
         step.expansions_bound = saved.expansions_bound[t];
         step.reachable = saved.reachable[t];
     }
-    constexpr std::int32_t most_slots = 64; // of a set
     if (form == FrontierForm::dense)
-        require(program.slots <= most_slots, "a table of the frontier");
+        require(program.slots <= most_dense_slots, "a table of the frontier");
     else
         require(sparse_key_words(program) > 0, "states of the frontier");
     return std::make_shared<const FrontierPlan>(std::move(program));
