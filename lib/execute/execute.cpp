@@ -36,6 +36,8 @@ Outcome run(const Plan &plan, const Values &values, RunControl &control, PieceSt
     return Evaluation<Gaussian>(plan, control, pieces).run(root_block<Gaussian>(plan.input, values, control));
 }
 
+double usual_seconds(const Plan &plan) { return predicted_seconds(plan, usual_threads); }
+
 // What is left of a call when its first answer is there: everything here may be done without.
 class SecondRun {
   public:
@@ -46,13 +48,13 @@ class SecondRun {
     // Goes on in numbers that tell more, the quickest first, while that is worth it.
     void escalate() {
         std::optional<Plan> dd = plan_on(Escalation::dd);
-        if (dd && dd->seconds <= unnoticed_seconds) { // sooner done than compared
+        if (dd && usual_seconds(*dd) <= unnoticed_seconds) { // sooner done than compared
             run_again(*dd);
             dd.reset();
         }
         if (is_met(plan_, outcome_)) return;
         const std::optional<Plan> exact = plan_on(Escalation::exact);
-        const bool exact_first = exact && dd && exact->seconds < dd->seconds;
+        const bool exact_first = exact && dd && usual_seconds(*exact) < usual_seconds(*dd);
         for (const auto *other : {exact_first ? &exact : &dd, exact_first ? &dd : &exact})
             if (*other && !is_met(plan_, outcome_)) run_again(**other);
     }
@@ -72,7 +74,7 @@ class SecondRun {
         Plan other;
         const bool made =
             within_limits([&] { other = make_plan(plan_.input, options, values_, control_); }, goes_on());
-        if (!made || other.refusal != PERM_OK || other.seconds > step.most_seconds) return {};
+        if (!made || other.refusal != PERM_OK || usual_seconds(other) > step.most_seconds) return {};
         return other;
     }
 

@@ -461,12 +461,14 @@ Numbers numbers_of(const Options &options, bool complex) {
     return {is_open ? Precision::double_ : options.precision, complex, options.mpfr_bits};
 }
 
-double predicted_seconds(const Plan &plan) {
+double predicted_seconds(const Plan &plan) { return predicted_seconds(plan, plan.options.threads); }
+
+double predicted_seconds(const Plan &plan, int threads) {
     const std::int64_t unplanned = std::max<std::int64_t>(0, plan.blocks - most_block_plans);
     double on_gpus = plan.gpu_seconds; // as the costliest block is shared out, so are all
     if (const BlockPlan *block = plan.main_block(); block && block->best().on_gpu)
         on_gpus *= block->best().seconds / std::max(block->best().cost.serial_seconds, 1e-9);
-    return seconds_on(plan.options.threads, plan.serial_seconds - plan.gpu_seconds) + on_gpus +
+    return seconds_on(threads, plan.serial_seconds - plan.gpu_seconds) + on_gpus +
            reduction_seconds(plan.input.pattern.nnz(), plan.blocks, unplanned);
 }
 

@@ -80,6 +80,7 @@ Numbers numbers_of(const Options &options, bool complex);
 
 // What the plan takes by the costs that are known, on its threads.
 double predicted_seconds(const Plan &plan);
+double predicted_seconds(const Plan &plan, int threads);
 
 // The input as the reductions take it, within what the call may hold. Without values, all ones; if some lines
 // are known to be repeated, only these are equal.

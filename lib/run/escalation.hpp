@@ -18,6 +18,8 @@ namespace libperm {
 
 constexpr double second_run_seconds = 60; // that a run for more digits may be predicted to take
 constexpr double unnoticed_seconds = 0.5; // a run so short is made without comparing
+// With which these seconds are predicted, however many there are: an answer does not follow from that.
+constexpr int usual_threads = 2;
 
 // Whether values of this type are counted with: whoever wrote digits wants them all.
 inline bool counts(perm_value_type type) {

@@ -4,11 +4,13 @@
 #include "lib/base/error.hpp"
 #include "lib/run/outcome.hpp"
 #include "lib/run/run_control.hpp"
+#include "tests/support/blocks.hpp"
 #include "tests/support/check.hpp"
 #include "tests/support/gaussian_calls.hpp"
 #include "tests/support/run.hpp"
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include <chrono>
 #include <new>
@@ -190,4 +192,33 @@ TEST_CASE("what stops a second run leaves the first answer; cancelling it does n
     CHECK(libperm::to_double(outcome.value) == 3);
     CHECK(libperm::take_if_better(outcome, [] { return Outcome(); })); // exactly 0
     CHECK(outcome.value.mantissa == 0);
+}
+
+TEST_CASE("whether a count comes with its last digit does not follow from the threads") {
+    if (run::sanitized) return run::skip("exact runs of a second");
+    int compared = 0;
+    for (std::uint64_t seed = 0; seed < 40 && compared < 2; ++seed) {
+        const perm::Csr ones = erdos_renyi(34, 0.18 + 0.002 * static_cast<double>(seed), Entries::counts,
+                                           run::seed(9520) + seed);
+        perm_csr a = ones.view();
+        a.value_type = PERM_VALUE_PATTERN;
+        a.values = nullptr;
+        perm_opts exactly = PERM_OPTS_INIT;
+        exactly.precision = "exact";
+        exactly.threads = 1;
+        const double seconds = explained(perm::Plan(a, exactly)).at("predicted_seconds");
+        if (seconds < 0.55 || seconds > 0.9) continue; // on one thread above the half, on two below
+        ++compared;
+        perm_opts opts = PERM_OPTS_INIT;
+        opts.threads = 1;
+        const perm::Result one = perm::compute(a, opts);
+        for (const int threads : {2, 7}) {
+            opts.threads = threads;
+            const perm::Result other = perm::compute(a, opts);
+            CHECK(other.text() == one.text());
+            CHECK(other->exact == one->exact);
+            CHECK(other->rel_error_bound == one->rel_error_bound);
+        }
+    }
+    CHECK(compared > 0);
 }

@@ -9,6 +9,7 @@
 #include "lib/number/chinese_remainder.hpp"
 #include "lib/number/residues.hpp"
 #include "lib/run/cost.hpp"
+#include "lib/run/escalation.hpp"
 #include "lib/run/placement.hpp"
 #include "lib/run/run_control.hpp"
 #include "lib/ryser/sums.hpp"
@@ -211,8 +212,8 @@ std::optional<ExactMultiplicities> compute_exact_multiplicities(const perm_csr *
     if (kinds->written < least_written) return {};
     const double serial = serial_seconds(integers), seconds = seconds_on(options.threads, serial);
     const bool fits = kinds->written * written_bytes <= static_cast<double>(options.memory_limit);
-    if (integers.plan.terms > most_exact_terms || seconds > std::min(options.refuse_seconds, worth_waiting) ||
-        (fits && serial > worth_writing_out))
+    if (integers.plan.terms > most_exact_terms || seconds > options.refuse_seconds ||
+        seconds_on(usual_threads, serial) > worth_waiting || (fits && serial > worth_writing_out))
         return {};
     control.begin(matrices_of(integers) * integers.plan.terms, seconds);
     Gaussian permanent;
