@@ -52,6 +52,7 @@ void catch_signals() {
     }
     // A reader that leaves is an error of write, not a silent death.
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); // a file that may not grow is one that cannot be written
 }
 
 Cancellable::Cancellable(const char *notice) {

@@ -31,7 +31,7 @@ void choose(BlockPlan &plan, const PlanMachine &machine, Engine named) {
                 plan.refusal = c.refusal;
         if (first.lacks_gpu) {
             plan.refusal_text = formatted("n = {}, {} entries: this {}{}", plan.n, plan.nnz, first.why_not,
-                                          machine.is_elsewhere() ? "" : "; see perm info");
+                                          machine.is_elsewhere() ? "" : "; device auto does without one");
             plan.why =
                 formatted("refused: {}. Times are predicted for an {}", first.why_not, machine.gpu().name);
             return;
