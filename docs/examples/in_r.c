@@ -1,5 +1,6 @@
-/* For R's .C: cc -shared -fPIC in_r.c $(pkg-config --cflags --libs perm) -o in_r.so, and where the library is in
- * no folder that the system searches -Wl,-rpath,$(pkg-config --variable=libdir perm). What R passes are pointers. */
+/* For R's .C: cc -shared -fPIC in_r.c $(pkg-config --cflags --libs perm) -o in_r.so, and where the library is
+ * in no folder that the system searches -Wl,-rpath,$(pkg-config --variable=libdir perm). What R passes are
+ * pointers. */
 #include <perm.h>
 
 #include <stdlib.h>
