@@ -67,6 +67,8 @@ struct FrontierBranch {
     std::int32_t node = -1; // of the tree: the join
 };
 
+constexpr std::int32_t most_dense_slots = 64; // bits of a set: more are not for the dense form
+
 struct FrontierProgram {
     bool transposed = false;
     bool counts = false;    // some counter is wider than a bit: not for the dense form

@@ -11,8 +11,6 @@
 namespace libperm {
 namespace {
 
-constexpr std::int32_t most_slots = PascalTriangle::most;
-
 // The steps with an entry of the column that is open in the slot after a step.
 std::vector<std::int32_t> steps_of(const FrontierProgram &program, std::int32_t step, std::int32_t slot) {
     std::vector<std::int32_t> steps;

@@ -53,9 +53,9 @@ std::int32_t most_open_high(const FrontierProgram &program, const Names &names) 
 } // namespace
 
 void name_slots(FrontierProgram &program) {
-    constexpr std::int32_t most_slots = PascalTriangle::most; // of the dense form
-    constexpr std::int32_t many_high = 26;                    // a GPU has 28; each doubles the blocks
-    if (program.slots <= low_slots || program.slots > most_slots) return;
+    static_assert(most_dense_slots <= PascalTriangle::most);
+    constexpr std::int32_t many_high = 26; // a GPU has 28; each doubles the blocks
+    if (program.slots <= low_slots || program.slots > most_dense_slots) return;
     const Names names = cheapest_low(program);
     Names old(names.size());
     std::iota(old.begin(), old.end(), 0);

@@ -96,8 +96,6 @@ double dense_peak_bytes(const FrontierProgram &program, const StateNumbers &numb
 double sparse_peak_bytes(double peak_states, double peak_candidates, int key_words,
                          const StateNumbers &numbers);
 
-constexpr std::int32_t most_dense_slots = 64; // of a set
-
 // After a row of the dense form: blocks of its table, low sets that its lists have to name, entries that need
 // a list.
 struct DenseShape {

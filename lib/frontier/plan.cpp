@@ -334,13 +334,14 @@ void propose_slices_of(Proposals &task, Engine self, FrontierForm form, bool on_
     search.cut_seconds = seconds_of_cut(program, form);
     search.poll = task.poll();
     const Slowdown slowdown = slowdown_of(task, program, form, on_gpu);
+    // Else no slice is: columns that are fixed leave tables narrower.
+    const bool is_too_wide = form == FrontierForm::dense && !suits_dense(program, on_gpu);
     search.needs = [&](const FrontierProgram &slice) -> SliceNeeds {
         const Cost cost = cost_of(task, slice, form, on_gpu);
         if (form == FrontierForm::branches && branch_key_words(slice) == 0) return {0, 1e300};
         double bytes = slowdown.memory * cost.bytes;
         // The whole is no candidate, be it small: it is cut on.
-        if (form == FrontierForm::dense && !suits_dense(slice, on_gpu))
-            bytes = std::max(bytes, 2 * search.most_bytes);
+        if (is_too_wide && !suits_dense(slice, on_gpu)) bytes = std::max(bytes, 2 * search.most_bytes);
         return {slowdown.time * (cost.serial_seconds - cost.compile_seconds), bytes};
     };
     Candidate c;

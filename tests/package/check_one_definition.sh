@@ -10,8 +10,10 @@ twice=$(nm -A --defined-only $objects 2>/dev/null | awk '
     { split($1, file, ":") }
     $2 == "T" { strong[$3] = file[1] }
     $2 == "W" { weak[$3] = file[1] }
-    END { for (name in strong) if (name in weak) print name, strong[name], weak[name] }' | c++filt)
+    END {
+        if (!length(strong) || !length(weak)) print "no functions were compared"
+        for (name in strong) if (name in weak) print "defined twice, once inline:", name, strong[name], weak[name]
+    }' | c++filt)
 [ -z "$twice" ] && exit 0
-echo "defined twice, once inline:"
 echo "$twice"
 exit 1
