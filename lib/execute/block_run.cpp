@@ -84,7 +84,8 @@ class Attempt {
 };
 
 // Sums over subsets lose digits where terms cancel, and of signed full doubles to the grid of their kernels.
-// The frontier does not lose the first, Ryser's sum without a kernel not the second.
+// The frontier does not lose the first, Ryser's sum without a kernel not the second. None where the frontier
+// is done sooner, but in the numbers alone that the whole plan is given next.
 const Candidate *second_choice(const BlockRun &run, const Candidate &first, const EngineResult &result,
                                const Outcome &outcome) {
     if (run.pieces.store && run.pieces.store->is_of_one_shard()) return nullptr; // there is no answer yet
@@ -92,11 +93,13 @@ const Candidate *second_choice(const BlockRun &run, const Candidate &first, cons
     if (!escalation.may_change_engine(first.engine) ||
         escalation.is_met(outcome.rel_error_bound, outcome.exact))
         return nullptr;
-    const auto found =
-        std::find_if(run.plan.candidates.begin(), run.plan.candidates.end(), [&](const Candidate &c) {
-            return c.second && !has_kernel(c.engine) && sums_subsets(c.engine) == result.grid_matters;
-        });
-    return found == run.plan.candidates.end() ? nullptr : &*found;
+    const auto follows = [](const Candidate &c) { return c.second && !has_kernel(c.engine); };
+    for (const Candidate &c : run.plan.candidates) { // by weight
+        if (!follows(c)) continue;
+        if (sums_subsets(c.engine) == result.grid_matters) return &c;
+        if (result.grid_matters) return c.expected_runs > 1 ? nullptr : &c;
+    }
+    return nullptr;
 }
 
 EngineInput planned_input(const BlockRun &, const Block &lines) { return lines; }

@@ -228,11 +228,12 @@ double mpfr_seconds(const Numbers &numbers) {
 
 // The permanent is about the square root of so many terms.
 double expected_runs(std::int32_t n, double terms, bool on_gpu, const Numbers &numbers, double tolerance) {
-    // Of normal deviates; of complex ones |re| + |im| is taken for the absolute value.
-    constexpr double of_real = -0.32, of_complex = 0.17, margin = 4; // bits: of an entry; all together
+    // Bits of an entry: of normal deviates; of complex ones |re| + |im| is taken for the absolute value, by
+    // which they are thought to lose more than they do.
+    constexpr double of_real = -0.32, of_complex = 0.17, unsure_of_complex = 4;
     const bool is_complex = numbers.arithmetic() == Arithmetic::complex;
     const double lost = terms / 2 + (is_complex ? of_complex : of_real) * n + std::log2(3.0 * n);
-    if (lost - 53 < std::log2(tolerance) + margin) return 1;
+    if (lost - 53 < std::log2(tolerance) + (is_complex ? unsure_of_complex : 0)) return 1;
     const Pace pace = pace_of(on_gpu);
     return is_complex ? 1 + pace.complex_dd / pace.complex : 1 + pace.dd;
 }

@@ -152,11 +152,12 @@ class Proposal {
     // What a CPU takes, by a short search: before anything asks for a GPU, where that is left open.
     void look_ahead(const std::array<FrontierSide, 2> &sides, FrontierOrderOptions search) {
         if (task_.options.device == Device::gpu) return;
-        task_.expect_on_cpu(branches_ * slowdown_of(task_, false).time);
+        const double pace = slowdown_of(task_, false).time * runs_of(task_, false);
+        task_.expect_on_cpu(branches_ * pace);
         if (!task_.asks_for_gpu()) return;
         search.budget.effort *= 0.1;
         const FrontierOrder order = found_order(sides, search);
-        if (order.feasible) task_.expect_on_cpu(order.seconds * slowdown_of(task_, false).time);
+        if (order.feasible) task_.expect_on_cpu(order.seconds * pace);
     }
 
     FrontierOrder find_order(const std::array<FrontierSide, 2> &sides) {

@@ -7,6 +7,8 @@
 #include "lib/run/pieces.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 
 namespace libperm {
 
@@ -43,6 +45,17 @@ double work_of_slice(const FrontierProgram &program, const std::vector<FrontierS
     return work / count;
 }
 
+// The slices of most work first, where there are several workers: they end the sooner together, and what is
+// done is the same.
+void put_largest_first(std::vector<std::uint64_t> &todo, const FrontierProgram &program,
+                       const std::vector<FrontierSlice> &slices) {
+    constexpr std::size_t most = 1024; // with more of them none counts for much
+    if (todo.size() < 2 || todo.size() > most) return;
+    std::map<std::uint64_t, double> work;
+    for (const std::uint64_t k : todo) work[k] = work_of(slice_of(program, slices[k]));
+    std::ranges::stable_sort(todo, std::greater{}, [&work](std::uint64_t k) { return work.at(k); });
+}
+
 // What a device's own failure is: another's memory would not be enough either.
 bool is_of_its_device(const std::exception_ptr &error) {
     try {
@@ -65,7 +78,10 @@ std::vector<EngineResult> parts_of_slices(const FrontierRun &whole, const std::v
                                        : workers.run(worker, slice_of(program, slices[k])));
             }
         };
-        share_out(todo, workers.count(),
+        const std::size_t count = workers.count();
+        std::vector<std::uint64_t> ordered(todo.begin(), todo.end());
+        if (count > 1) put_largest_first(ordered, program, slices);
+        share_out(ordered, count,
                   {[](std::size_t) { return std::uint64_t{1}; }, run,
                    [](std::size_t, const std::exception_ptr &error) { return is_of_its_device(error); }});
     };

@@ -57,7 +57,7 @@ bool Proposals::asks_for_gpu() const {
     if (!named.on_cpu) return true;
     if (!named.on_gpu || options.device == Device::cpu || rough_seconds_ < worth_a_gpu) return false;
     return std::none_of(candidates.begin(), candidates.end(), [](const Candidate &c) {
-        return !c.on_gpu && c.refusal == PERM_OK && c.cost.serial_seconds < worth_a_gpu;
+        return !c.on_gpu && c.refusal == PERM_OK && c.expected_runs * c.cost.serial_seconds < worth_a_gpu;
     });
 }
 

@@ -62,8 +62,8 @@ class Proposals {
     // so that `auto` goes on.
     bool may_go_on() const;
 
-    // What one thread of a CPU takes by a first idea of an engine; until its candidates are there, of which
-    // the limits may forbid all.
+    // What one thread of a CPU takes by a first idea of an engine, with the runs that are expected to follow;
+    // until its candidates are there, of which the limits may forbid all.
     void expect_on_cpu(double seconds) { rough_seconds_ = std::min(rough_seconds_, seconds); }
     void expect_no_more();
 
