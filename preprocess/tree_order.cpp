@@ -55,28 +55,17 @@ class Side {
             std::ranges::all_of(columns_, [this](LineSet c) { return c == columns_.front(); });
         if (n < 2 || all_alike) return;
         Order now = met_.back().order;
-        double cost = met_.back().cost;
         const double start = spent_;
-        for (int move = 0; spent_ - start < seconds; ++move) {
-            if (move % 16 == 0) poll();
+        for (TreeCost cost = cost_of(now); spent_ - start < seconds;) {
+            if (++moves_ % 16 == 0) poll();
             Order next = now;
-            // The first columns matter most.
-            const double r = uniform();
-            const std::int32_t from = below(n), to = std::min(n - 1, static_cast<std::int32_t>(r * r * n));
-            if (from == to) continue;
-            if (uniform() < 0.5) {
-                std::swap(next[at(from)], next[at(to)]);
-            } else {
-                const std::int32_t column = next[at(from)];
-                next.erase(next.begin() + from);
-                next.insert(next.begin() + to, column);
-            }
-            const double next_cost = cost_of(next);
+            if (!move_one(next, n - cost.looped)) continue;
+            const TreeCost next_cost = cost_of(next);
             const double temperature = 0.05 * (1 - (spent_ - start) / seconds);
-            if (next_cost > cost * (1 - temperature * std::log(1 - uniform()))) continue;
+            if (next_cost.cost > cost.cost * (1 - temperature * std::log(1 - uniform()))) continue;
             now = std::move(next);
             cost = next_cost;
-            keep(now, cost);
+            keep(now, cost.cost);
         }
     }
 
@@ -84,15 +73,31 @@ class Side {
     double uniform() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
     std::int32_t below(std::int32_t n) { return static_cast<std::int32_t>(uniform() * n); }
 
+    // A column into or out of the lowest `low` ones, or one for another: in which order the others are looped
+    // over hardly matters. Whether that is another order.
+    bool move_one(Order &order, std::int32_t low) {
+        std::int32_t from = below(static_cast<std::int32_t>(order.size())), to = below(low);
+        if (uniform() < 0.5) std::swap(from, to);
+        if (from == to) return false;
+        if (uniform() < 0.5) {
+            std::swap(order[at(from)], order[at(to)]);
+        } else {
+            const std::int32_t column = order[at(from)];
+            order.erase(order.begin() + from);
+            order.insert(order.begin() + to, column);
+        }
+        return true;
+    }
+
     void keep(const Order &order, double cost) {
         if (met_.empty() || cost < met_.back().cost) met_.push_back({order, cost});
     }
-    double cost_of(const Order &order) {
+    TreeCost cost_of(const Order &order) {
         const TreeCost cost = tree_cost(in(order), limits_);
         spent_ += cost.seconds + 1e-6;
-        return cost.cost;
+        return cost;
     }
-    void try_order(const Order &order) { keep(order, cost_of(order)); }
+    void try_order(const Order &order) { keep(order, cost_of(order).cost); }
 
     // Next comes the column with the fewest new rows; its degree counts for so much of that.
     Order by_new_rows(double of_degree) const {
@@ -142,6 +147,7 @@ class Side {
     const TreeLimits &limits_;
     std::mt19937_64 random_;
     std::vector<Met> met_;
+    int moves_ = 0;
     double spent_ = 0; // seconds, as counted
 };
 

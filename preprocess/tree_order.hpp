@@ -23,9 +23,9 @@ struct TreeOrder {
 };
 
 // Greedy starts (few new rows; least degree of elimination; separators first), then moves and swaps of single
-// columns, on A and on A^T side by side. A search of 0.02 s or more on a side is cut into four, from seeds of
-// their own. The same arguments give the same order on any number of threads. `at` is the transpose of `a`;
-// at most most_tree_columns of each.
+// columns, one of them none that the root loops over, on A and on A^T side by side. A search of 0.02 s or
+// more on a side is cut into four, from seeds of their own. The same arguments give the same order on any
+// number of threads. `at` is the transpose of `a`; at most most_tree_columns of each.
 TreeOrder find_tree_order(const Pattern &a, const Pattern &at, const TreeOrderOptions &options);
 
 // The cheapest orders that the same search met, at most so many, the cheapest first.

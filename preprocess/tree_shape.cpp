@@ -183,8 +183,8 @@ LineSet summed(const std::vector<LineSet> &columns) {
 
 TreeCost tree_cost(const std::vector<LineSet> &columns, const TreeLimits &limits) {
     Shaper shaper(columns, limits);
-    const double cost = shaper.choose(summed(columns), true).cost;
-    return {cost, shaper.effort() * 1e-9};
+    const auto root = shaper.choose(summed(columns), true);
+    return {root.cost, root.looped, shaper.effort() * 1e-9};
 }
 
 ShapedOrder shape_of(const std::vector<LineSet> &columns, const TreeLimits &limits) {

@@ -40,7 +40,8 @@ ShapedOrder shape_of(const std::vector<LineSet> &columns, const TreeLimits &limi
 // these are what threads and lanes share out.
 struct TreeCost {
     double cost = 0;
-    double seconds = 0; // that counting it took, about: counted, not measured
+    std::int32_t looped = 0; // columns of the root, the highest
+    double seconds = 0;      // that counting it took, about: counted, not measured
 };
 TreeCost tree_cost(const std::vector<LineSet> &columns, const TreeLimits &limits);
 

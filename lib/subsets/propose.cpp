@@ -110,7 +110,7 @@ double search_seconds(const Proposals &task, const SubsetPlan &first) {
     constexpr double most = 2, will_not_be_run = 1e5; // seconds; times the limit
     SearchBudget budget = task.search_budget(false);
     const double own = tree_cost(first).serial_seconds;
-    budget.share = 0.01 / std::sqrt(std::max(own, 1.0));
+    budget.share = 0.02 / std::sqrt(std::max(own, 1.0));
     if (own > will_not_be_run * task.options.refuse_seconds) return least_search;
     const double worth = std::min(budget.of(own), task.best_so_far().worth_searching);
     return std::clamp(worth, least_search, task.effort * most);
