@@ -26,7 +26,13 @@ class Random {
 };
 
 constexpr double most_greedy_work = 2e8; // of a line: a fifth of a second
-constexpr std::size_t hub = 2000;        // entries of a column that says nothing of which rows are near
+// Of search on each side: what they find differs, and of short orders several cost little more than one.
+std::size_t lines_for(std::int32_t rows) {
+    constexpr std::int32_t few_rows = 100;
+    return rows <= few_rows ? 4 : 2;
+}
+
+constexpr std::size_t hub = 2000; // entries of a column that says nothing of which rows are near
 
 // Over some rows: what each form would take by its price, and how many states there are at most.
 struct RowsCost {
@@ -98,7 +104,7 @@ class Walker {
         take_snapshots();
         const double start = work_, end = work_ + budget;
         while (work_ < end) {
-            const double temperature = 0.3 * (1.0 - (work_ - start) / budget);
+            const double left = 1.0 - (work_ - start) / budget, temperature = 0.3 * left * left;
             const double allowed = total_ * std::exp2(-temperature * std::log(1.0 - random_.uniform()));
             const std::int32_t from = random_.below(a_.rows);
             const std::int32_t reach =
@@ -191,7 +197,7 @@ class Walker {
         constexpr double most = 1000000; // open columns in all snapshots of a line: tens of megabytes
         constexpr double of_column = 2 * sizeof(OpenColumn); // once more in the window of a move
         constexpr double of_row = 2 * (sizeof(FrontierState::Snapshot) + sizeof(RowsCost));
-        constexpr double lines = 4;
+        const auto lines = static_cast<double>(2 * lines_for(a_.rows));
         double open = 0;
         frontier_.restore({});
         for (const std::int32_t row : best_) {
@@ -268,11 +274,11 @@ class Walker {
 class Search {
   public:
     Search(const std::array<FrontierSide, 2> &sides, const FrontierOrderOptions &options)
-        : options_(options), rows_(sides.front().rows.rows), log2_binomial_(rows_) {
-        for (std::size_t k = 0; k < 2 * lines; ++k) {
+        : options_(options), rows_(sides.front().rows.rows), lines_(lines_for(rows_)), log2_binomial_(rows_) {
+        for (std::size_t k = 0; k < 2 * lines_; ++k) {
             if (options.transposed && sides[k % 2].transposed != *options.transposed) continue;
             walkers_.push_back(std::make_unique<Walker>(sides[k % 2], log2_binomial_, options,
-                                                        options.seed * 2 * lines + k + 1));
+                                                        options.seed * 2 * lines_ + k + 1));
         }
     }
 
@@ -280,7 +286,8 @@ class Search {
         const int starts = std::clamp(2000 / std::max(1, rows_), 1, 20);
         in_parallel([&](Walker &w) {
             options_.poll();
-            w.greedy_starts(starts, [&](double cost) { return worth(cost) / (4 * lines); });
+            w.greedy_starts(starts,
+                            [&](double cost) { return worth(cost) / (4.0 * static_cast<double>(lines_)); });
         });
     }
 
@@ -321,7 +328,6 @@ class Search {
     }
 
   private:
-    static constexpr int lines = 2;            // of search on each side
     static constexpr double first_round = 3e5; // work of a line's first round of annealing: about 0.3 ms
     static constexpr double hopeless =
         10; // times the limit: after a short search, annealing will not mend that
@@ -341,6 +347,7 @@ class Search {
 
     const FrontierOrderOptions &options_;
     const std::int32_t rows_;
+    const std::size_t lines_;
     const Log2Binomial log2_binomial_;
     std::vector<std::unique_ptr<Walker>> walkers_;
 };

@@ -12,12 +12,18 @@ struct SearchBudget {
     static constexpr double far = 8;
     static constexpr double of_short = 0.12; // of a run that takes less than it is worth to search
 
+    static constexpr double of_start = 20; // of a run that has its start beside it
+
     double share = 0.02; // of the run that the order is for
     double least = 0.02; // seconds: nobody minds
     double effort = 1;   // for a rough idea of the cost less than 1
+    double start = 0;    // seconds that the device takes to be opened and to compile, on some cores meanwhile
 
     // What a run of so many seconds may be searched for.
-    double of(double run) const { return effort * std::max(share * run, std::min(least, of_short * run)); }
+    double of(double run) const {
+        return effort *
+               std::max({share * run, std::min(least, of_short * run), std::min(start, of_start * run)});
+    }
 };
 
 } // namespace libperm

@@ -78,17 +78,19 @@ bool Proposals::may_use_gpu() const {
            (options.device == Device::gpu || needs_gpu(options.engine) || machine.has_gpu());
 }
 
-// Two engines search, each on two cores at least. A CPU's run is shared out among 8 threads, as a rule;
-// kernels are kept.
+// Two engines search, each on two cores at least, as a rule on 8 beside a GPU. A CPU's run is shared out
+// among as many; kernels are kept.
 SearchBudget Proposals::search_budget(bool on_gpu) const {
     SearchBudget budget;
-    budget.share = on_gpu ? 0.1 : 0.02;
+    budget.share = on_gpu ? 0.25 : 0.02;
+    budget.start = on_gpu ? 0.4 : 0;
     budget.effort = effort;
     return budget;
 }
 
 Outlook Proposals::outlook_of(const Cost &cost, bool on_gpu) const {
-    const SearchBudget budget = search_budget(on_gpu);
+    SearchBudget budget = search_budget(on_gpu);
+    budget.start = 0; // there is something to run already
     const double run = cost.serial_seconds - cost.compile_seconds;
     // To start a GPU takes longer than that.
     return {cost.serial_seconds,
