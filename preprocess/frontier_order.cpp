@@ -356,7 +356,8 @@ class Search {
 
 std::int64_t frontier_planning_bytes(const Pattern &a) {
     constexpr std::int64_t of_sides = 2 * (4 + 4 + 8) + 12, of_program = 32; // of an entry
-    constexpr std::int64_t of_a_row = 350; // of four lines of search, a program
+    constexpr std::int64_t of_a_row =
+        350; // of four lines of search, a program; eight lines of few rows take little
     return (of_sides + of_program) * a.nnz() + of_a_row * a.rows;
 }
 

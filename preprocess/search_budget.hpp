@@ -11,8 +11,7 @@ struct SearchBudget {
     // Times what another way takes: beyond that a longer search will not be enough.
     static constexpr double far = 8;
     static constexpr double of_short = 0.12; // of a run that takes less than it is worth to search
-
-    static constexpr double of_start = 20; // of a run that has its start beside it
+    static constexpr double of_start = 20;   // times a run that is shorter than its device's start
 
     double share = 0.02; // of the run that the order is for
     double least = 0.02; // seconds: nobody minds

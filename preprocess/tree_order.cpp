@@ -56,8 +56,9 @@ class Side {
         if (n < 2 || all_alike) return;
         Order now = met_.back().order;
         const double start = spent_;
+        int moves = 0;
         for (TreeCost cost = cost_of(now); spent_ - start < seconds;) {
-            if (++moves_ % 16 == 0) poll();
+            if (++moves % 16 == 0) poll();
             Order next = now;
             if (!move_one(next, n - cost.looped)) continue;
             const TreeCost next_cost = cost_of(next);
@@ -147,7 +148,6 @@ class Side {
     const TreeLimits &limits_;
     std::mt19937_64 random_;
     std::vector<Met> met_;
-    int moves_ = 0;
     double spent_ = 0; // seconds, as counted
 };
 

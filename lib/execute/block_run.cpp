@@ -93,9 +93,8 @@ const Candidate *second_choice(const BlockRun &run, const Candidate &first, cons
     if (!escalation.may_change_engine(first.engine) ||
         escalation.is_met(outcome.rel_error_bound, outcome.exact))
         return nullptr;
-    const auto follows = [](const Candidate &c) { return c.second && !has_kernel(c.engine); };
     for (const Candidate &c : run.plan.candidates) { // by weight
-        if (!follows(c)) continue;
+        if (!c.second || has_kernel(c.engine)) continue;
         if (sums_subsets(c.engine) == result.grid_matters) return &c;
         if (result.grid_matters) return c.expected_runs > 1 ? nullptr : &c;
     }

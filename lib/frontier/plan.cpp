@@ -22,6 +22,7 @@ namespace {
 constexpr int widest_dense = 40;               // columns: beyond it C(w, w/2) numbers are terabytes
 constexpr double most_dense_blocks = 1e8;      // of its table: they are counted through in every row
 constexpr std::size_t most_rough_slices = 256; // of a rough plan
+constexpr double beside_start_of_gpu = 0.4;    // seconds of search, while it is opened and kernels compile
 
 // Tests of one row's states for being reachable: a matching costs the more, the longer the matrix is.
 int reachability_samples(std::int32_t n, double effort) {
@@ -181,6 +182,7 @@ class Proposal {
         if (by_gpu) {
             search.dense = dense_price(nonnegative, task_.machine.gpu());
             search.budget = task_.search_budget(true);
+            search.budget.start = beside_start_of_gpu;
         }
         search.dense.widest = widest_dense;
         search.dense.most_states = task_.machine.memory_limit(by_gpu) / // two tables take turns

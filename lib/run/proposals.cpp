@@ -83,14 +83,12 @@ bool Proposals::may_use_gpu() const {
 SearchBudget Proposals::search_budget(bool on_gpu) const {
     SearchBudget budget;
     budget.share = on_gpu ? 0.25 : 0.02;
-    budget.start = on_gpu ? 0.4 : 0;
     budget.effort = effort;
     return budget;
 }
 
 Outlook Proposals::outlook_of(const Cost &cost, bool on_gpu) const {
-    SearchBudget budget = search_budget(on_gpu);
-    budget.start = 0; // there is something to run already
+    const SearchBudget budget = search_budget(on_gpu);
     const double run = cost.serial_seconds - cost.compile_seconds;
     // To start a GPU takes longer than that.
     return {cost.serial_seconds,

@@ -69,6 +69,12 @@ TEST_CASE("budget: it grows with the run, is a part of a short one") {
     SearchBudget rough = budget;
     rough.effort = 0.1;
     CHECK(rough.of(100) == doctest::Approx(0.1 * budget.of(100)));
+
+    SearchBudget begun = budget; // beside the start of a device
+    begun.start = 0.4;
+    CHECK(begun.of(0.001) == doctest::Approx(SearchBudget::of_start * 0.001));
+    CHECK(begun.of(1) == begun.start);
+    CHECK(begun.of(100) == budget.of(100));
 }
 
 TEST_CASE("frontier: no budget leaves the first order, a budget none that is worse, any threads the same") {
