@@ -17,6 +17,7 @@
 namespace capi {
 
 using libperm::Error;
+using libperm::GpuStart;
 
 void require_kept(const perm_plan *plan) {
     if (!plan) throw Error(PERM_BAD_ARGUMENT, "the plan is a null pointer");
@@ -82,9 +83,18 @@ std::unique_ptr<perm_plan> plan_for_once(const perm_csr *a, const libperm::Optio
     libperm::simplify(input, values);
     made->seconds_check = watch.lap();
     libperm::with_threads(options.threads, [&] {
-        made->plan = libperm::make_kept_plan(std::move(input), options, values, control);
+        // A checkpoint is of one plan, which is not made again.
+        const auto start = options.checkpoint.empty() ? GpuStart::beside : GpuStart::awaited;
+        made->plan = libperm::make_kept_plan(std::move(input), options, values, control, start);
         made->seconds_plan = watch.lap();
-        work(made->plan, values);
+        try {
+            work(made->plan, values);
+        } catch (const Error &) {
+            if (start == GpuStart::awaited || !needs_gpu_not_to_be_had(made->plan)) throw;
+            made->plan = libperm::make_plan(made->plan.input, options, values, control);
+            made->seconds_plan += watch.lap();
+            work(made->plan, values);
+        }
     });
     return made;
 }

@@ -258,7 +258,8 @@ typedef struct perm_result {
     double seconds_total, seconds_check, seconds_plan, seconds_run;
     int64_t blocks;              /* submatrices that the reductions left to be computed by an engine */
     int64_t blocks_computed;     /* of these: identical ones are computed once */
-    double seconds_compile;      /* of seconds_run: from asking for kernels to their being loaded on the GPU */
+    double seconds_compile;      /* of seconds_run: from asking for kernels to their being loaded on the GPU, which
+                                  * perm_compute opens meanwhile */
     int32_t kernels_compiled;    /* by NVRTC in this call; others were in memory or on disk */
     int32_t slices;              /* that the frontier's tables were cut into to fit the memory; 0: into none */
     double entry_rounding;       /* of perm_compute and perm_compute_with_plan: by how much of itself, to first order

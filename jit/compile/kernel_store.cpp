@@ -127,24 +127,25 @@ Compiled compile_and_keep(const KernelRecipe &recipe, const std::string &target,
 }
 
 // Nothing also if the driver does not take the image: then it is compiled, and replaced.
-Module from_disk(const std::shared_ptr<const Gpu> &gpu, const std::string &key, const CacheSettings &cache) {
+Module from_disk(const AwaitedGpu &gpu, const std::string &key, const CacheSettings &cache) {
     const auto image = cache_load(cache, key);
     if (!image) return nullptr;
+    const std::shared_ptr<const Gpu> open = gpu.wait();
     try {
-        return std::make_shared<const GpuModule>(gpu, *image);
+        return std::make_shared<const GpuModule>(open, *image);
     } catch (const JitError &error) {
         if (error.failure() == JitFailure::out_of_memory) throw; // nor would it take another
         return nullptr;
     }
 }
 
-Module make(const std::shared_ptr<const Gpu> &gpu, const KernelRecipe &recipe, const std::string &target,
+Module make(const AwaitedGpu &gpu, const KernelRecipe &recipe, const std::string &target,
             const std::string &key, const CacheSettings &cache, KernelOrigin &origin) {
     origin.from = KernelOrigin::disk;
     if (Module module = from_disk(gpu, key, cache)) return module;
     origin.from = KernelOrigin::compiler;
     Compiled compiled = compile_and_keep(recipe, target, key, cache);
-    Module module = std::make_shared<const GpuModule>(gpu, compiled.image);
+    Module module = std::make_shared<const GpuModule>(gpu.wait(), compiled.image);
     cache_store(cache, key, compiled.image);
     origin.log = std::move(compiled.log);
     return module;
@@ -158,16 +159,15 @@ std::string full_key(const KernelRecipe &recipe, const std::string &target) {
     return key + '\n';
 }
 
-std::shared_ptr<const GpuModule> load_kernels(const std::shared_ptr<const Gpu> &gpu,
-                                              const KernelRecipe &recipe, const CacheSettings &cache,
-                                              KernelOrigin &origin) {
+std::shared_ptr<const GpuModule> load_kernels(const AwaitedGpu &gpu, const KernelRecipe &recipe,
+                                              const CacheSettings &cache, KernelOrigin &origin) {
     using Clock = std::chrono::steady_clock;
     const auto start = Clock::now();
     origin = {};
     if (!nvrtc_status().found) throw JitError(JitFailure::unavailable, nvrtc_status().why_not);
-    const std::string target = target_for(gpu->properties().compute_capability);
+    const std::string target = target_for(gpu.properties.compute_capability);
     const std::string key = full_key(recipe, target);
-    const std::string name = std::to_string(gpu->properties().ordinal) + '\n' + key;
+    const std::string name = std::to_string(gpu.properties.ordinal) + '\n' + key;
 
     std::promise<Module> promise;
     const auto [ready, to_make] = registry().claim(name, promise);

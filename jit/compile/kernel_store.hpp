@@ -8,7 +8,7 @@
 
 namespace libperm {
 
-class Gpu;
+struct AwaitedGpu;
 class GpuModule;
 struct CacheSettings;
 
@@ -18,12 +18,11 @@ struct KernelOrigin {
     std::string log;    // of the compiler, if it ran
 };
 
-// Loaded on this GPU. One compile at a time for one key in this process: others wait for it, and share it. A
-// failure is not remembered. With $PERM_JIT_KEEP the source and the compiler's log of what is compiled are
-// written into that folder. Throws JitError.
-std::shared_ptr<const GpuModule> load_kernels(const std::shared_ptr<const Gpu> &gpu,
-                                              const KernelRecipe &recipe, const CacheSettings &cache,
-                                              KernelOrigin &origin);
+// Loaded on this GPU, which is waited for when there is something to load. One compile at a time for one key
+// in this process: others wait for it, and share it. A failure is not remembered. With $PERM_JIT_KEEP the
+// source and the compiler's log of what is compiled are written into that folder. Throws JitError.
+std::shared_ptr<const GpuModule> load_kernels(const AwaitedGpu &gpu, const KernelRecipe &recipe,
+                                              const CacheSettings &cache, KernelOrigin &origin);
 
 // The key as the cache knows it.
 std::string full_key(const KernelRecipe &recipe, const std::string &target);

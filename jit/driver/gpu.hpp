@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -53,6 +54,17 @@ class Gpu {
     int device_ = 0;
     void *context_ = nullptr;
     friend class Current;
+};
+
+// A GPU that may still be being opened: kernels are compiled for it meanwhile.
+struct AwaitedGpu {
+    GpuProperties properties;
+    std::function<std::shared_ptr<const Gpu>()> wait; // until it is open, for any thread; throws JitError
+
+    AwaitedGpu(const GpuProperties &of, std::function<std::shared_ptr<const Gpu>()> until_open)
+        : properties(of), wait(std::move(until_open)) {}
+    AwaitedGpu(const std::shared_ptr<const Gpu> &open) // NOLINT(google-explicit-constructor)
+        : AwaitedGpu(open->properties(), [open] { return open; }) {}
 };
 
 // The following make their GPU current for their own calls; any thread may use them, one at a time.

@@ -114,12 +114,11 @@ bool values_by_parameter(const SubsetKernel &kernel) {
 }
 
 std::int64_t parameter_count(const SubsetKernel &kernel) {
-    return kernel.engine == SubsetEngine::tree ? tree_parameter_count(kernel.tree) : value_count(kernel);
+    return kernel.engine == SubsetEngine::tree ? tree_parameter_count(kernel) : value_count(kernel);
 }
 
 std::vector<double> parameters_of(const SubsetKernel &kernel, const std::vector<double> &values) {
-    return kernel.engine == SubsetEngine::tree ? tree_parameters(kernel.tree, values, kernel.arithmetic)
-                                               : values;
+    return kernel.engine == SubsetEngine::tree ? tree_parameters(kernel, values) : values;
 }
 
 std::int64_t parameter_bytes(const SubsetKernel &kernel) {

@@ -12,13 +12,19 @@
 namespace libperm {
 namespace {
 
-// Where the code of the columns from c on ends, of `end`: those of the same rows have one that takes their
-// entries from where the column says, if they stand side by side above a segment's, which change most.
-std::int32_t end_of_code(const Tree &tree, std::int32_t c, std::int32_t end) {
-    std::int32_t next = c + 1;
-    if (c >= tree.segment_bits)
-        while (next < end && have_same_rows(tree, c, next)) ++next;
-    return next;
+// Numbers of the first parameter behind the row sums. The columns above a segment's are most of all and
+// change least. They stand there in full, an entry or 0 for each row, and all have one code: a switch over
+// them takes half of the compiler's time. But rows in shared memory are changed in a loop over entries.
+struct Layout {
+    std::int64_t entries, constants;
+    std::int32_t full_columns;
+};
+
+Layout layout_of(const SubsetKernel &kernel) {
+    const Tree &tree = kernel.tree;
+    const std::int32_t full_columns = rows_in_shared(kernel) ? 0 : tree.n - 1 - tree.segment_bits;
+    return {tree.column_ptr[at(tree.n - 1 - full_columns)],
+            static_cast<std::int64_t>(constants_read(tree).size()), full_columns};
 }
 
 class TreeRows {
@@ -27,13 +33,15 @@ class TreeRows {
         : tree_(kernel.tree),
           arithmetic_(kernel.arithmetic),
           in_shared_(rows_in_shared(kernel)),
+          layout_(layout_of(kernel)),
           constants_(constants_read(tree_)) {}
 
     std::string text() {
-        const std::int64_t numbers = tree_parameter_count(tree_) - tree_.n;
-        add("struct Values {{\n    Row x[n], a[{}]; // entries, then constants{}\n}};\n\n"
-            "struct Rows : {} {{\n    const Values &v;\n",
-            std::max<std::int64_t>(1, numbers), arithmetic_member(arithmetic_),
+        const std::int64_t numbers = layout_.entries + layout_.constants;
+        add("struct Values {{\n    Row x[n];");
+        if (numbers > 0) add("\n    Row a[{}]; // entries, then constants", numbers);
+        if (layout_.full_columns > 0) add("\n    Row full[{}][n]; // columns", layout_.full_columns);
+        add("{}\n}};\n\nstruct Rows : {} {{\n    const Values &v;\n", arithmetic_member(arithmetic_),
             in_shared_ ? "SharedRows" : "Numbers");
         if (!in_shared_) {
             add("    Row x0");
@@ -76,8 +84,7 @@ class TreeRows {
         return in_shared_ ? formatted("row({})", r) : formatted("x{}", r);
     }
 
-    // Sums are exact, so that a sign does not cost a rounding. Columns of the same rows that stand side by
-    // side have one code.
+    // Sums are exact, so that a sign does not cost a rounding.
     void change(std::int32_t begin, std::int32_t end, const std::string &name) {
         add("{}void {}(int column, double sign) {{\n", device_method, name);
         if (in_shared_) { // a loop: code for each column would be longer than all the rest
@@ -86,22 +93,25 @@ class TreeRows {
                 "            change_row(pattern_row[e], sign, v.a[e]);\n    }}\n\n");
             return;
         }
+        const std::int32_t full_from = tree_.n - 1 - layout_.full_columns;
         add("        switch (column) {{\n");
-        for (std::int32_t c = begin, next; c < end; c = next) {
-            next = end_of_code(tree_, c, end);
-            const std::int64_t first = tree_.column_ptr[at(c)], last = tree_.column_ptr[at(c) + 1];
-            const bool is_alone = next == c + 1;
-            for (std::int32_t k = c; k < next; ++k) add("        case {}:{}", k, k + 1 < next ? "\n" : "");
-            if (!is_alone)
-                add(" {{\n            const Row *a = v.a + {} + (column - {}) * {};\n           ", first, c,
-                    last - first);
-            for (auto e = first; e < last; ++e)
-                add(" x{0} = add_signed(x{0}, sign, {1}[{2}]);", tree_.row[at(e)], is_alone ? "v.a" : "a",
-                    is_alone ? e : e - first);
+        for (std::int32_t c = begin; c < std::min(end, full_from); ++c) {
+            add("        case {}:", c);
+            for (auto e = tree_.column_ptr[at(c)]; e < tree_.column_ptr[at(c) + 1]; ++e)
+                add(" x{0} = add_signed(x{0}, sign, v.a[{1}]);", tree_.row[at(e)], e);
             add(" break;\n");
-            if (!is_alone) add("        }}\n");
         }
+        if (end > full_from) change_of_full_columns(full_from);
         add("        default: break;\n        }}\n    }}\n\n");
+    }
+
+    // Named one by one, they are compiled faster than as all others.
+    void change_of_full_columns(std::int32_t from) {
+        for (std::int32_t c = from; c + 1 < tree_.n; ++c)
+            add("        case {}:{}", c, c + 2 < tree_.n ? "\n" : "");
+        add(" {{\n            const Row *a = v.full[column - {}];\n           ", from);
+        for (std::int32_t r = 0; r < tree_.n; ++r) add(" x{0} = add_signed(x{0}, sign, a[{0}]);", r);
+        add(" break;\n        }}\n");
     }
 
     // The product of this and the rows' sums, from left to right.
@@ -182,7 +192,7 @@ class TreeRows {
 
     std::int64_t place_of(std::int32_t constant) const {
         const auto found = std::lower_bound(constants_.begin(), constants_.end(), constant);
-        return static_cast<std::int64_t>(tree_.row.size()) + (found - constants_.begin());
+        return layout_.entries + (found - constants_.begin());
     }
 
     std::string number(const StraightLine &program, std::int32_t v) const {
@@ -262,6 +272,7 @@ class TreeRows {
     const Tree &tree_;
     const Arithmetic arithmetic_;
     const bool in_shared_;
+    const Layout layout_;
     const std::vector<std::int32_t> constants_; // of the tree; they follow the entries
     std::int32_t loops_ = 0, parts_ = 0;
     std::string text_;
@@ -271,26 +282,37 @@ class TreeRows {
 
 std::string tree_text(const SubsetKernel &kernel) { return TreeRows(kernel).text(); }
 
-std::int64_t tree_parameter_count(const Tree &tree) {
-    return tree.n + static_cast<std::int64_t>(tree.row.size() + constants_read(tree).size());
+std::int64_t tree_parameter_count(const SubsetKernel &kernel) {
+    const Layout layout = layout_of(kernel);
+    return layout.entries + layout.constants + kernel.tree.n * (std::int64_t{1} + layout.full_columns);
 }
 
-std::int64_t tree_text_size(const Tree &tree) {
-    std::int64_t size = leaf_code(tree);
-    for (std::int32_t c = tree.root.parts.empty() ? tree.root.loop : 0; c + 1 < tree.n;
-         c = end_of_code(tree, c, tree.n - 1))
-        size += tree.column_ptr[at(c + 1)] - tree.column_ptr[at(c)];
-    return size;
+std::int64_t tree_text_size(const SubsetKernel &kernel) {
+    const Tree &tree = kernel.tree;
+    const Layout layout = layout_of(kernel);
+    const std::int32_t begin = tree.root.parts.empty() ? tree.root.loop : 0;
+    return leaf_code(tree) + layout.entries - tree.column_ptr[at(begin)] +
+           (layout.full_columns > 0 ? tree.n : 0);
 }
 
-std::vector<double> tree_parameters(const Tree &tree, const std::vector<double> &values,
-                                    Arithmetic arithmetic) {
-    const auto parts = static_cast<std::ptrdiff_t>(row_parts_of(arithmetic));
-    const auto constants = values.begin() + parts * (tree.n + static_cast<std::ptrdiff_t>(tree.row.size()));
-    std::vector<double> parameters(values.begin(), constants);
-    for (const std::int32_t c : constants_read(tree))
-        parameters.insert(parameters.end(), constants + parts * c, constants + parts * (c + 1));
-    parameters.insert(parameters.end(), values.end() - doubles_of_its_own(arithmetic), values.end());
+std::vector<double> tree_parameters(const SubsetKernel &kernel, const std::vector<double> &values) {
+    const Tree &tree = kernel.tree;
+    const Layout layout = layout_of(kernel);
+    const auto parts = static_cast<std::ptrdiff_t>(row_parts_of(kernel.arithmetic));
+    const auto number = [&](std::ptrdiff_t k) { return values.begin() + parts * k; };
+    const auto entry = [&](std::int64_t e) { return number(tree.n + e); };
+    std::vector<double> parameters(number(0), entry(layout.entries));
+    for (const std::int32_t c : constants_read(tree)) {
+        const auto constant = entry(static_cast<std::int64_t>(tree.row.size()) + c);
+        parameters.insert(parameters.end(), constant, constant + parts);
+    }
+    for (std::int32_t c = tree.n - 1 - layout.full_columns; c + 1 < tree.n; ++c) {
+        const auto column = static_cast<std::ptrdiff_t>(parameters.size());
+        parameters.resize(parameters.size() + at(parts * tree.n));
+        for (auto e = tree.column_ptr[at(c)]; e < tree.column_ptr[at(c) + 1]; ++e)
+            std::copy(entry(e), entry(e + 1), parameters.begin() + column + parts * tree.row[at(e)]);
+    }
+    parameters.insert(parameters.end(), values.end() - doubles_of_its_own(kernel.arithmetic), values.end());
     return parameters;
 }
 

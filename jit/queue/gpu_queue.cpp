@@ -9,13 +9,23 @@
 
 namespace libperm {
 
+const std::shared_ptr<const Gpu> &GpuQueue::gpu() {
+    if (!gpu_) gpu_ = awaited_.wait();
+    return gpu_;
+}
+
+GpuStream &GpuQueue::stream() {
+    while (streams_.size() <= stream_) streams_.emplace_back(gpu());
+    return streams_[stream_];
+}
+
 void GpuQueue::load(std::span<const KernelRecipe> recipes) {
     using Clock = std::chrono::steady_clock;
     const Clock::time_point begin = Clock::now();
     std::vector<KernelOrigin> origins(recipes.size());
     std::vector<std::shared_ptr<const GpuModule>> modules(recipes.size());
     tbb::parallel_for(std::size_t{0}, recipes.size(), [&](std::size_t k) {
-        modules[k] = load_kernels(gpu_, recipes[k], cache_, origins[k]);
+        modules[k] = load_kernels(awaited_, recipes[k], cache_, origins[k]);
     });
     for (std::size_t k = 0; k < recipes.size(); ++k) {
         for (const std::string &entry : recipes[k].entries) {
@@ -29,7 +39,7 @@ void GpuQueue::load(std::span<const KernelRecipe> recipes) {
 }
 
 DeviceAddress GpuQueue::allocate(std::size_t bytes) {
-    GpuMemory memory(gpu_, bytes);
+    GpuMemory memory(gpu(), bytes);
     const DeviceAddress address = memory.address();
     memory_.emplace(address, std::move(memory));
     return address;
@@ -38,15 +48,15 @@ DeviceAddress GpuQueue::allocate(std::size_t bytes) {
 void GpuQueue::release(DeviceAddress address) noexcept { memory_.erase(address); }
 
 void GpuQueue::copy_in(DeviceAddress to, const void *from, std::size_t bytes) {
-    stream_->copy_in(to, from, bytes);
+    stream().copy_in(to, from, bytes);
 }
 
 void GpuQueue::copy_out(void *to, DeviceAddress from, std::size_t bytes) {
-    stream_->copy_out(to, from, bytes);
+    stream().copy_out(to, from, bytes);
 }
 
 void *GpuQueue::allocate_host(std::size_t bytes) {
-    GpuHostMemory memory(gpu_, bytes);
+    GpuHostMemory memory(gpu(), bytes);
     void *const address = memory.get();
     host_memory_.emplace(address, std::move(memory));
     return address;
@@ -63,15 +73,12 @@ void GpuQueue::release_host(void *memory) noexcept {
     host_memory_.erase(memory);
 }
 
-void GpuQueue::fetch(void *to, DeviceAddress from, std::size_t bytes) { stream_->fetch(to, from, bytes); }
+void GpuQueue::fetch(void *to, DeviceAddress from, std::size_t bytes) { stream().fetch(to, from, bytes); }
 
-void GpuQueue::use_stream(std::size_t k) {
-    while (streams_.size() <= k) streams_.emplace_back(gpu_);
-    stream_ = &streams_[k];
-}
+void GpuQueue::use_stream(std::size_t k) { stream_ = k; }
 
 DeviceLimits GpuQueue::limits() const {
-    const GpuProperties &gpu = gpu_->properties();
+    const GpuProperties &gpu = awaited_.properties;
     return {gpu.name, static_cast<unsigned>(gpu.warp), gpu.shared_bytes};
 }
 
@@ -83,12 +90,12 @@ unsigned GpuQueue::blocks_at_once(const char *entry, unsigned threads, std::size
     const int of_multiprocessor =
         kernels_.at(entry).blocks_per_multiprocessor(static_cast<int>(threads), shared);
     return blocks_at_once_[launch] =
-               static_cast<unsigned>(of_multiprocessor * gpu_->properties().multiprocessors);
+               static_cast<unsigned>(of_multiprocessor * awaited_.properties.multiprocessors);
 }
 
 void GpuQueue::launch(const char *entry, unsigned blocks, unsigned threads, std::span<void *const> arguments,
                       std::size_t shared) {
-    kernels_.at(entry).launch(*stream_, blocks, threads, shared, arguments);
+    kernels_.at(entry).launch(stream(), blocks, threads, shared, arguments);
 }
 
 } // namespace libperm

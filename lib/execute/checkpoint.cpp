@@ -32,9 +32,10 @@ std::optional<Plan> plan_of_checkpoint(const InputPattern &input, const Options 
 
 } // namespace
 
-Plan make_kept_plan(InputPattern input, const Options &options, const Values &values, RunControl &control) {
+Plan make_kept_plan(InputPattern input, const Options &options, const Values &values, RunControl &control,
+                    GpuStart start) {
     if (std::optional<Plan> kept = plan_of_checkpoint(input, options)) return std::move(*kept);
-    return make_plan(std::move(input), options, values, control);
+    return make_plan(std::move(input), options, values, control, start);
 }
 
 namespace {

@@ -11,7 +11,8 @@ namespace libperm {
 
 // make_plan, or the plan of the checkpoint that the options name, if they name one. Throws Error
 // (PERM_BAD_OPTION) where that is of another matrix, or of another kind of task.
-Plan make_kept_plan(InputPattern input, const Options &options, const Values &values, RunControl &control);
+Plan make_kept_plan(InputPattern input, const Options &options, const Values &values, RunControl &control,
+                    GpuStart start = GpuStart::awaited);
 
 // Of the file, of a computation or an estimate, for people or as JSON.
 std::string checkpoint_text(const std::string &file);

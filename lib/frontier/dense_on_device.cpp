@@ -49,6 +49,16 @@ class Beside {
     DeviceQueue &queue_;
 };
 
+// Each of these once, before the device is asked for memory: it may still be being opened.
+std::vector<CubeKernel> loaded(DeviceQueue &queue, const StateNumbers &numbers,
+                               std::vector<CubeKernel> of_rows) {
+    std::vector<KernelRecipe> kernels;
+    for (const CubeKernel &kernel : std::set<CubeKernel>(of_rows.begin(), of_rows.end()))
+        kernels.push_back(dense_frontier_kernel(numbers, kernel));
+    queue.load(kernels);
+    return of_rows;
+}
+
 class DenseOnDevice {
   public:
     DenseOnDevice(DeviceQueue &queue, const FrontierProgram &program, RunControl &control,
@@ -56,7 +66,7 @@ class DenseOnDevice {
         : queue_(queue),
           program_(program),
           control_(control),
-          kernels_(std::move(row_kernels)),
+          kernels_(loaded(queue, numbers, std::move(row_kernels))),
           first_(queue),
           second_(queue),
           lists_(queue),
@@ -65,10 +75,6 @@ class DenseOnDevice {
           most_(extremes(program)),
           staged_(queue, 2 * most_.row_bytes),
           extent_(queue, 1) {
-        std::vector<KernelRecipe> kernels;
-        for (const CubeKernel &kernel : std::set<CubeKernel>(kernels_.begin(), kernels_.end()))
-            kernels.push_back(dense_frontier_kernel(numbers, kernel));
-        queue.load(kernels);
         const std::array<double, 2> tables = largest_tables(program);
         const auto bytes = static_cast<std::size_t>(number_bytes(numbers));
         first_.reserve(static_cast<std::size_t>(tables[0]) * bytes);

@@ -499,16 +499,6 @@ Plan plan_as_seen(InputPattern input, const Options &options, const Values &valu
     return plan;
 }
 
-// Plans are made with what a GPU says it can do, while it is opened.
-bool needs_gpu_not_to_be_had(const Plan &plan) {
-    const bool is_on_gpu =
-        std::any_of(plan.block_plans.begin(), plan.block_plans.end(), [](const auto &block) {
-            const Candidate *choice = block.content.choice();
-            return choice && choice->on_gpu;
-        });
-    return is_on_gpu && !plan.options.machine && !first_gpu().gpu;
-}
-
 // Where numbers are counted, and what takes longest computes by residues, which gives all digits.
 bool is_exact_anyway(const Plan &plan) {
     const BlockPlan *block = plan.main_block();
@@ -519,10 +509,10 @@ bool is_exact_anyway(const Plan &plan) {
     return by_residues && by_residues(*choice);
 }
 
-Plan planned_in_blocks(InputPattern input, const Options &options, const Values &values,
-                       RunControl &control) {
+Plan planned_in_blocks(InputPattern input, const Options &options, const Values &values, RunControl &control,
+                       GpuStart start) {
     Plan plan = plan_as_seen(std::move(input), options, values, control);
-    if (needs_gpu_not_to_be_had(plan)) {
+    if (start == GpuStart::awaited && needs_gpu_not_to_be_had(plan)) {
         log_decision(formatted("planned again without a GPU: {}", first_gpu().why_not));
         plan = plan_as_seen(std::move(plan.input), options, values, control);
     }
@@ -533,7 +523,7 @@ Plan planned_in_blocks(InputPattern input, const Options &options, const Values 
         if (exact.refusal == PERM_OK && exact.seconds <= 2 * plan.seconds) plan = std::move(exact);
     }
     if (const BlockPlan *block = plan.main_block()) {
-        if (block->best().on_gpu) prepare_gpus(options);
+        if (start == GpuStart::awaited && block->best().on_gpu) prepare_gpus(options);
         log_decision(formatted("{} block{}; {}", plan.blocks, plan.blocks == 1 ? "" : "s", block->why));
         for (const Candidate &c : block->candidates)
             log_detail(formatted("{}: {:.3g} operations, {}, {}", name_of(c), c.cost.operations,
@@ -567,16 +557,17 @@ const Plan &plan_in_blocks(const Plan &plan, RunControl &control) {
     return plan.repeated ? plan.in_blocks->of(plan, control) : plan;
 }
 
-Plan make_plan(InputPattern input, const Options &options, const Values &values, RunControl &control) {
+Plan make_plan(InputPattern input, const Options &options, const Values &values, RunControl &control,
+               GpuStart start) {
     std::optional<Plan> in_blocks;
     const auto others = [&] {
-        in_blocks = planned_in_blocks(input, options, values, control);
+        in_blocks = planned_in_blocks(input, options, values, control, start);
         return in_blocks->refusal == PERM_OK ? in_blocks->seconds : std::numeric_limits<double>::infinity();
     };
     auto repeated = PlainAsPeriodic::of(input, values, options, control, others);
     if (!repeated) {
         if (in_blocks) return *std::move(in_blocks);
-        return planned_in_blocks(std::move(input), options, values, control);
+        return planned_in_blocks(std::move(input), options, values, control, start);
     }
     Plan plan = plan_begun(std::move(input), options, values);
     plan.structure = repeated->text();
@@ -586,6 +577,15 @@ Plan make_plan(InputPattern input, const Options &options, const Values &values,
     plan.in_blocks = std::make_shared<PlanInBlocks>();
     log_decision(plan.structure);
     return plan;
+}
+
+bool needs_gpu_not_to_be_had(const Plan &plan) {
+    const bool is_on_gpu =
+        std::any_of(plan.block_plans.begin(), plan.block_plans.end(), [](const auto &block) {
+            const Candidate *choice = block.content.choice();
+            return choice && choice->on_gpu;
+        });
+    return is_on_gpu && !plan.options.machine && !first_gpu().gpu;
 }
 
 } // namespace libperm

@@ -106,21 +106,22 @@ std::shared_ptr<const Gpu> held_gpu(int ordinal) {
 
 } // namespace
 
-std::vector<std::shared_ptr<const Gpu>> gpus_of(const Options &options) {
-    const std::shared_ptr<const Gpu> first = the_gpu();
+std::vector<AwaitedGpu> gpus_of(const Options &options) {
+    const GpuSight first = first_gpu_in_sight();
+    if (!first.gpu) throw JitError(JitFailure::unavailable, first.why_not);
     std::vector<int> ordinals = options.gpus;
     if (options.all_gpus) {
         ordinals.resize(static_cast<std::size_t>(driver_status().gpus));
         std::iota(ordinals.begin(), ordinals.end(), 0);
     }
-    if (ordinals.empty()) return {first};
-    std::vector<std::shared_ptr<const Gpu>> gpus;
+    if (ordinals.empty()) return {{*first.gpu, the_gpu}};
+    std::vector<AwaitedGpu> gpus;
     for (const int ordinal : ordinals) {
         if (ordinal >= driver_status().gpus)
             throw Error(PERM_BAD_OPTION, formatted("device names GPU {}: there are {}, counted from 0",
                                                    ordinal, driver_status().gpus));
         try {
-            gpus.push_back(held_gpu(ordinal));
+            gpus.emplace_back(held_gpu(ordinal));
         } catch (const JitError &error) {
             if (ordinals.size() == 1) throw;
             log_warning(formatted("GPU {} is left out: {}", ordinal, error.what()));
@@ -167,7 +168,7 @@ void with_gpu_errors(const std::function<void()> &work) {
 void prepare_gpus(const Options &options) {
     if (options.machine || !first_gpu().gpu) return;
     try {
-        gpus_of(options);
+        for (const AwaitedGpu &gpu : gpus_of(options)) gpu.wait();
     } catch (const JitError &) { // told where it is executed
     }
 }

@@ -36,8 +36,9 @@ std::shared_ptr<const Gpu> the_gpu(); // or JitError is thrown
 std::vector<GpuProperties> gpus_here();
 
 // Those that the options name, at least one, held until the process ends; of those that cannot be opened a
-// warning is logged. Throws JitError, Error (PERM_BAD_OPTION) for a number that there is not.
-std::vector<std::shared_ptr<const Gpu>> gpus_of(const Options &options);
+// warning is logged. Where they name none the first, which may still be being opened. Throws JitError, Error
+// (PERM_BAD_OPTION) for a number that there is not.
+std::vector<AwaitedGpu> gpus_of(const Options &options);
 // Opens them, where there are any and the plan is for this machine, so that executing it need not.
 void prepare_gpus(const Options &options);
 

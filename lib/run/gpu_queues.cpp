@@ -12,7 +12,7 @@ GpuQueues::~GpuQueues() = default;
 
 std::vector<DeviceQueue *> GpuQueues::all() {
     if (queues_.empty())
-        for (const auto &gpu : gpus_of(options_))
+        for (const AwaitedGpu &gpu : gpus_of(options_))
             queues_.push_back(std::make_unique<GpuQueue>(gpu, options_.cache));
     std::vector<DeviceQueue *> all;
     for (const auto &queue : queues_) all.push_back(queue.get());

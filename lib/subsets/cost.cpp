@@ -20,7 +20,7 @@ double compile_seconds(const SubsetKernel &kernel) {
     constexpr double begin = 0.35, line = 4e-4;
     constexpr double loops = 0.25; // of `dense`, over all rows, in the walk and in what sums segments again
     if (kernel.engine == SubsetEngine::tree)
-        return begin + line * static_cast<double>(tree_text_size(kernel.tree));
+        return begin + line * static_cast<double>(tree_text_size(kernel));
     if (kernel.engine == SubsetEngine::dense) return begin + loops;
     const double entries = values_by_parameter(kernel) ? static_cast<double>(kernel.row.size()) : 0;
     return begin + 1.5e-3 * entries + 1.5e-6 * entries * entries;

@@ -1,7 +1,8 @@
 // ---- This kernel ----------------------------------------------------------------------------------------
 
 struct Values {
-    Row x[n], a[16]; // entries, then constants
+    Row x[n];
+    Row a[12]; // entries, then constants
 };
 
 struct Rows : Numbers {

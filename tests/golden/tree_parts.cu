@@ -1,7 +1,9 @@
 // ---- This kernel ----------------------------------------------------------------------------------------
 
 struct Values {
-    Row x[n], a[20]; // entries, then constants
+    Row x[n];
+    Row a[12]; // entries, then constants
+    Row full[1][n]; // columns
 };
 
 struct Rows : Numbers {
@@ -21,7 +23,10 @@ struct Rows : Numbers {
 
     __device__ __forceinline__ void change(int column, double sign) {
         switch (column) {
-        case 5: x0 = add_signed(x0, sign, v.a[12]); x2 = add_signed(x2, sign, v.a[13]); x5 = add_signed(x5, sign, v.a[14]); x6 = add_signed(x6, sign, v.a[15]); break;
+        case 5: {
+            const Row *a = v.full[column - 5];
+            x0 = add_signed(x0, sign, a[0]); x1 = add_signed(x1, sign, a[1]); x2 = add_signed(x2, sign, a[2]); x3 = add_signed(x3, sign, a[3]); x4 = add_signed(x4, sign, a[4]); x5 = add_signed(x5, sign, a[5]); x6 = add_signed(x6, sign, a[6]); break;
+        }
         default: break;
         }
     }

@@ -1,7 +1,9 @@
 // ---- This kernel ----------------------------------------------------------------------------------------
 
 struct Values {
-    Row x[n], a[16]; // entries, then constants
+    Row x[n];
+    Row a[10]; // entries, then constants
+    Row full[1][n]; // columns
 };
 
 struct Rows : Numbers {
@@ -21,7 +23,10 @@ struct Rows : Numbers {
     __device__ __forceinline__ void change(int column, double sign) {
         switch (column) {
         case 3: x0 = add_signed(x0, sign, v.a[6]); x2 = add_signed(x2, sign, v.a[7]); x3 = add_signed(x3, sign, v.a[8]); x5 = add_signed(x5, sign, v.a[9]); break;
-        case 4: x2 = add_signed(x2, sign, v.a[10]); x5 = add_signed(x5, sign, v.a[11]); break;
+        case 4: {
+            const Row *a = v.full[column - 4];
+            x0 = add_signed(x0, sign, a[0]); x1 = add_signed(x1, sign, a[1]); x2 = add_signed(x2, sign, a[2]); x3 = add_signed(x3, sign, a[3]); x4 = add_signed(x4, sign, a[4]); x5 = add_signed(x5, sign, a[5]); break;
+        }
         default: break;
         }
     }

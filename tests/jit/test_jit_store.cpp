@@ -160,6 +160,61 @@ TEST_CASE("the key has the target, NVRTC's version and the flags in it") {
     });
 }
 
+TEST_CASE("a GPU that is being opened is waited for when there is something to load") {
+    const TemporaryFolder folder;
+    in_new_process([&] {
+        Store store(folder.path());
+        const auto recipe = store.recipe("kernel\n");
+        bool is_open = false;
+        int compiled_before = 0, waits = 0;
+        const AwaitedGpu gpu(store.gpu->properties(), [&] {
+            compiled_before = store.compiles;
+            ++waits;
+            if (!is_open) throw JitError(JitFailure::unavailable, "in vain");
+            return store.gpu;
+        });
+        GpuQueue queue(gpu, store.settings);
+        expect(queue.limits().device == gpu.properties.name && waits == 0, "waited for its limits");
+        const auto fails = [&] {
+            try {
+                KernelOrigin own;
+                load_kernels(gpu, recipe, store.settings, own);
+                return false;
+            } catch (const JitError &error) {
+                return error.failure() == JitFailure::unavailable;
+            }
+        };
+        expect(fails() && compiled_before == 1, "not compiled before it waited");
+        expect(cache_list(folder.path()).empty(), "kept what no GPU has taken");
+        is_open = true;
+        KernelOrigin own;
+        load_kernels(gpu, recipe, store.settings, own);
+        expect(own.from == KernelOrigin::compiler && waits == 2, "the failure was remembered");
+        queue.allocate(256);
+        queue.wait();
+        expect(waits == 3, "a queue waits once");
+    });
+    in_new_process([&] {
+        Store store(folder.path());
+        bool is_open = false;
+        const AwaitedGpu gpu(store.gpu->properties(), [&] {
+            if (!is_open) throw JitError(JitFailure::unavailable, "in vain");
+            return store.gpu;
+        });
+        const auto recipe = store.recipe("kernel\n");
+        for (int k = 0; k < 2; ++k) {
+            try {
+                load_kernels(gpu, recipe, store.settings, store.origin);
+                expect(is_open, "loaded on nothing");
+            } catch (const JitError &) {
+                expect(!is_open, "failed though it is open");
+            }
+            is_open = true;
+        }
+        expect(store.origin.from == KernelOrigin::disk && store.compiles == 0, "compiled what is kept");
+    });
+}
+
 TEST_CASE("a GPU's queue: limits, and blocks at once by the threads of a block") {
     in_new_process([] {
         Store store("");
