@@ -14,7 +14,8 @@ namespace libperm {
 namespace {
 
 constexpr std::int64_t most_shards = 1 << 16;
-constexpr double least_seconds = 0.01; // of one: what it takes to start comes to little beside it
+// Of one, in seconds: what it takes to start comes to little beside it. On a GPU that is some milliseconds.
+constexpr double least_seconds = 0.01, least_on_gpu = 0.1;
 
 // What a block is divided into, by its chosen engine.
 double pieces_of(const BlockPlan &plan) {
@@ -34,7 +35,8 @@ ShardCount shards_of(const Plan &plan) {
         pieces += own;
         most = std::max(most, own);
     }
-    const double by_time = std::floor(plan.serial_seconds / least_seconds);
+    const double least = plan.gpu_seconds > plan.serial_seconds / 2 ? least_on_gpu : least_seconds,
+                 by_time = std::floor(plan.serial_seconds / least);
     const double limit = std::min({pieces, by_time, static_cast<double>(most_shards)});
     // As many pieces of the largest block in each.
     double count = most;
