@@ -70,7 +70,7 @@ struct Driver {
     Result (*cuMemcpyHtoDAsync_v2)(Address, const void *, std::size_t, Stream) = nullptr;
     Result (*cuMemcpyDtoHAsync_v2)(void *, Address, std::size_t, Stream) = nullptr;
 
-    Result (*cuStreamCreate)(Stream *, unsigned flags) = nullptr;
+    Result (*cuStreamCreateWithPriority)(Stream *, unsigned flags, int priority) = nullptr;
     Result (*cuStreamDestroy_v2)(Stream) = nullptr;
     Result (*cuStreamSynchronize)(Stream) = nullptr;
 
@@ -134,7 +134,7 @@ inline void Driver::find_in(SharedLibrary &library) {
     library.find(cuMemFreeHost, "cuMemFreeHost");
     library.find(cuMemcpyHtoDAsync_v2, "cuMemcpyHtoDAsync_v2");
     library.find(cuMemcpyDtoHAsync_v2, "cuMemcpyDtoHAsync_v2");
-    library.find(cuStreamCreate, "cuStreamCreate");
+    library.find(cuStreamCreateWithPriority, "cuStreamCreateWithPriority");
     library.find(cuStreamDestroy_v2, "cuStreamDestroy_v2");
     library.find(cuStreamSynchronize, "cuStreamSynchronize");
     library.find(cuModuleLoadDataEx, "cuModuleLoadDataEx");

@@ -233,9 +233,11 @@ GpuHostMemory::~GpuHostMemory() {
     if (memory_ != nullptr) try_on(*gpu_, [&] { (void)driver().cuMemFreeHost(memory_); });
 }
 
-GpuStream::GpuStream(std::shared_ptr<const Gpu> gpu) : gpu_(std::move(gpu)) {
+GpuStream::GpuStream(std::shared_ptr<const Gpu> gpu, bool is_urgent) : gpu_(std::move(gpu)) {
     const Gpu::Current current(*gpu_);
-    check(driver().cuStreamCreate(&handle_, cuda::stream_non_blocking), "cuStreamCreate");
+    const int priority = is_urgent ? -1 : 0; // lower goes first
+    check(driver().cuStreamCreateWithPriority(&handle_, cuda::stream_non_blocking, priority),
+          "cuStreamCreateWithPriority");
 }
 
 GpuStream::~GpuStream() {

@@ -103,7 +103,8 @@ class GpuHostMemory { // of the host, page-locked: copied at full speed, while o
 
 class GpuStream { // does not wait for the legacy default stream
   public:
-    explicit GpuStream(std::shared_ptr<const Gpu> gpu);
+    // An urgent one's blocks of threads go before those of others that have not begun.
+    explicit GpuStream(std::shared_ptr<const Gpu> gpu, bool is_urgent = false);
     ~GpuStream();
     GpuStream(const GpuStream &) = delete;
     GpuStream &operator=(const GpuStream &) = delete;

@@ -46,7 +46,9 @@ class DeviceQueue { // throws JitError
     // Copies to and from it, done while the caller goes on: until wait() it is not to be touched.
     virtual void send(DeviceAddress to, const void *from, std::size_t bytes) = 0;
     virtual void fetch(void *to, DeviceAddress from, std::size_t bytes) = 0;
-    // What follows is in order with, and wait() is for, what was put into this stream: 0 unless told.
+    // What follows is in order with, and wait() is for, what was put into this stream: 0 unless told. What is
+    // put into the urgent one begins before what waits in others.
+    static constexpr std::size_t urgent_stream = 2;
     virtual void use_stream(std::size_t k) = 0;
     virtual void wait() = 0;
 

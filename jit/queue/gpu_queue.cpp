@@ -15,7 +15,7 @@ const std::shared_ptr<const Gpu> &GpuQueue::gpu() {
 }
 
 GpuStream &GpuQueue::stream() {
-    while (streams_.size() <= stream_) streams_.emplace_back(gpu());
+    while (streams_.size() <= stream_) streams_.emplace_back(gpu(), streams_.size() == urgent_stream);
     return streams_[stream_];
 }
 

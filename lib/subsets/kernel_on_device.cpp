@@ -5,6 +5,7 @@
 #include "lib/subsets/launch.hpp"
 #include "lib/subsets/launch_shape.hpp"
 #include "lib/subsets/segment_sum.hpp"
+#include "preprocess/parallel.hpp"
 
 #include <algorithm>
 #include <array>
@@ -29,6 +30,11 @@ std::vector<std::int32_t> pattern_indexes(const SubsetKernel &kernel) {
     return indexes;
 }
 
+// Two batches are in the device's memory.
+std::uint64_t windows_of_batch(const SubsetKernel &kernel) {
+    return std::max<std::uint64_t>(1, most_segments / 2 / window_segments(kernel));
+}
+
 // Runs the kernel for one matrix.
 class KernelRun {
   public:
@@ -50,52 +56,93 @@ class KernelRun {
                       walk_.shape.all() * sizeof(double));
         put(values_, walk_.parameters);
         put(pattern_, pattern_indexes(plan_));
+        queue_.wait(); // batches' own streams do not
     }
 
-    // Of windows first .. first + count - 1, or of all subsets in equal chunks.
+    // Of windows first .. first + count - 1, or of all subsets in equal chunks. Two batches take turns: the
+    // device walks in one, on a stream of its own, while what the other came to is added up. But not where
+    // threads have numbers in global memory, which are those of one launch.
     std::vector<SubsetSum> sums(std::uint64_t first, std::uint64_t count) {
         if (plan_.equal_chunks) return {run_equally()};
-        const std::uint64_t window = window_segments(plan_), segments = count * window;
-        make_room(segments);
-        const Walk &walk = refined_.all ? refining_walk() : walk_;
-        for (const SubsetLaunch &launch : launches(walk, first * window, (first + count) * window))
-            start(walk, launch,
-                  std::ldexp(static_cast<double>(launch.end - launch.first), plan_.segment_bits));
-        if (!refined_.all && refined_.most < std::numeric_limits<double>::infinity())
-            refine(first * window, segments, window);
-        return added_up(segments, window);
+        const std::uint64_t most = windows_of_batch(plan_), ahead = global_rows(plan_) > 0 ? 0 : 1;
+        std::vector<SubsetSum> all;
+        for (std::uint64_t k = 0, begun = 0; all.size() < count; ++k) {
+            for (; begun <= k + ahead && begun * most < count; ++begun)
+                begin(begun % 2, first + begun * most, std::min(most, count - begun * most));
+            const std::vector<SubsetSum> some = finish(k % 2);
+            all.insert(all.end(), some.begin(), some.end());
+        }
+        queue_.use_stream(0);
+        return all;
     }
 
     std::int64_t peak_bytes() const {
-        return static_cast<std::int64_t>(rows_.bytes() + partials_.bytes() + gathered_.bytes() +
-                                         chosen_.bytes() + rest_.bytes() + hopeless_.bytes());
+        return static_cast<std::int64_t>(rows_.bytes() + batches_[0].bytes() + batches_[1].bytes());
     }
 
   private:
+    // Segments whose sums are in the making, on a stream of their own.
+    struct Batch {
+        explicit Batch(DeviceQueue &queue)
+            : partials(queue), gathered(queue), chosen(queue), number(queue), rest(queue), hopeless(queue) {}
+        std::size_t bytes() const {
+            return partials.bytes() + gathered.bytes() + chosen.bytes() + rest.bytes() + hopeless.bytes();
+        }
+
+        DeviceArray partials, gathered, chosen, number, rest, hopeless;
+        std::uint64_t room = 0, first = 0, segments = 0;
+        std::optional<double> under_way; // subsets of a launch that was not waited for
+    };
+
+    void begin(std::size_t k, std::uint64_t first, std::uint64_t windows) {
+        queue_.use_stream(k);
+        Batch &batch = batches_[k];
+        batch.first = first * window_segments(plan_);
+        batch.segments = windows * window_segments(plan_);
+        make_room(batch, batch.segments);
+        const Walk &walk = refined_.all ? refining_walk() : walk_;
+        for (const SubsetLaunch &launch : launches(walk, batch.first, batch.first + batch.segments)) {
+            settle(batch);
+            start(batch, walk, launch,
+                  std::ldexp(static_cast<double>(launch.end - launch.first), plan_.segment_bits));
+        }
+    }
+
+    std::vector<SubsetSum> finish(std::size_t k) {
+        Batch &batch = batches_[k];
+        queue_.use_stream(k);
+        settle(batch);
+        queue_.use_stream(DeviceQueue::urgent_stream);
+        if (!refined_.all && refined_.most < std::numeric_limits<double>::infinity()) refine(batch);
+        return added_up(batch, batch.segments, window_segments(plan_));
+    }
+
     SubsetSum run_equally() {
+        Batch &batch = batches_[0];
         const std::uint64_t subsets = std::uint64_t{1} << (plan_.n - 1);
         const std::uint64_t window = std::min(subsets, equal_window);
         const std::uint64_t threads = walk_.shape.all();
-        make_room(threads);
+        make_room(batch, threads);
         SubsetSum total;
         for (std::uint64_t first = 0; first < subsets; first += window) {
             const std::uint64_t length = (window + threads - 1) / threads;
-            start(walk_, {first, first + window, length, 0}, static_cast<double>(window));
-            const SubsetSum sum = added_up(threads, threads).front();
+            start(batch, walk_, {first, first + window, length, 0}, static_cast<double>(window));
+            settle(batch);
+            const SubsetSum sum = added_up(batch, threads, threads).front();
             with_arithmetic_of(plan_.arithmetic, numbers_, [&](const auto &f) { add_window(f, total, sum); });
         }
         return total;
     }
 
-    void make_room(std::uint64_t partials) {
-        if (partials <= room_) return;
-        room_ = partials;
+    void make_room(Batch &batch, std::uint64_t partials) const {
+        if (partials <= batch.room) return;
+        batch.room = partials;
         const std::size_t groups = (partials + group - 1) / group;
-        partials_.reserve(partials * partial_bytes_);
-        gathered_.reserve(groups * partial_bytes_);
+        batch.partials.reserve(partials * partial_bytes_);
+        batch.gathered.reserve(groups * partial_bytes_);
         if (!refines(plan_)) return;
-        chosen_.reserve(partials * sizeof(std::uint64_t));
-        number_.reserve(sizeof(std::uint64_t));
+        batch.chosen.reserve(partials * sizeof(std::uint64_t));
+        batch.number.reserve(sizeof(std::uint64_t));
     }
 
     // A kernel that walks, and what it is launched with.
@@ -112,6 +159,7 @@ class KernelRun {
             refining_walk_ = {refined_entry, parameters_of(kernel, numbers_of(kernel, numbers_)),
                               widest_shape(kernel, queue_), values_by_parameter(kernel)};
             put(refined_values_, refining_walk_->parameters);
+            queue_.wait(); // both batches may read them
         }
         return *refining_walk_;
     }
@@ -134,84 +182,100 @@ class KernelRun {
                                  static_cast<std::uint64_t>(chunk));
     }
 
-    // One launch; returns when it is done, so that a call can be cancelled.
-    void start(const Walk &walk, SubsetLaunch chunks_of, double subsets) {
+    // One launch; the next of its batch waits for it, so that a call can be cancelled.
+    void start(Batch &batch, const Walk &walk, SubsetLaunch chunks_of, double subsets) {
         const std::uint64_t chunks =
             (chunks_of.end - chunks_of.first + chunks_of.length - 1) / chunks_of.length;
         const auto needed = (chunks + walk.shape.threads - 1) / walk.shape.threads;
         const unsigned blocks = plan_.equal_chunks ? walk.shape.blocks : static_cast<unsigned>(needed);
         DeviceAddress values = (&walk == &walk_ ? values_ : refined_values_).address(),
-                      rows = rows_.address(), partials = partials_.address();
+                      rows = rows_.address(), partials = batch.partials.address();
         void *first =
             walk.by_parameter ? const_cast<double *>(walk.parameters.data()) : static_cast<void *>(&values);
         const std::array<void *, 4> arguments{first, &chunks_of, &rows, &partials};
         queue_.launch(walk.entry, blocks, walk.shape.threads, arguments, walk.shape.shared);
-        queue_.wait();
-        control_.advance(subsets);
+        batch.under_way = subsets;
     }
 
-    // Sums those segments from `base` on that matter most again.
-    void refine(std::uint64_t base, std::uint64_t segments, std::uint64_t window) {
-        find_hopeless(segments, window);
-        std::uint64_t number = 0;
-        queue_.copy_in(number_.address(), &number, sizeof number);
-        DeviceAddress partials = partials_.address(), hopeless = hopeless_.address(),
-                      chosen = chosen_.address(), counter = number_.address();
+    void settle(Batch &batch) {
+        if (!batch.under_way) return;
+        queue_.wait();
+        control_.advance(*std::exchange(batch.under_way, std::nullopt));
+    }
+
+    // Sums those of its segments that matter most again.
+    void refine(Batch &batch) {
+        find_hopeless(batch);
+        std::uint64_t number = 0, segments = batch.segments, window = window_segments(plan_);
+        queue_.copy_in(batch.number.address(), &number, sizeof number);
+        DeviceAddress partials = batch.partials.address(), hopeless = batch.hopeless.address(),
+                      chosen = batch.chosen.address(), counter = batch.number.address();
         double most = refined_.most;
         launch(select_entry, threads_for(segments),
                {&partials, &segments, &most, &window, &hopeless, &chosen, &counter});
-        queue_.copy_out(&number, number_.address(), sizeof number);
+        queue_.copy_out(&number, batch.number.address(), sizeof number);
         if (number == 0) return;
-        if (plan_.engine != SubsetEngine::tree) return sum_accurately(base, number);
+        if (plan_.engine != SubsetEngine::tree) return sum_accurately(batch, number);
         // Each takes several times as long as it took before.
         const std::uint64_t at_once =
             refining_walk().shape.all() * std::clamp<std::uint64_t>(longest(refining_walk()) / 8, 1, waves);
-        for (std::uint64_t k = 0; k < number; k += at_once)
-            start(refining_walk(), {k, std::min(number, k + at_once), 1, base, chosen}, 0);
+        for (std::uint64_t k = 0; k < number; k += at_once) {
+            start(batch, refining_walk(), {k, std::min(number, k + at_once), 1, batch.first, chosen}, 0);
+            settle(batch);
+        }
     }
 
     // The windows that are left as they are.
-    void find_hopeless(std::uint64_t segments, std::uint64_t window) {
-        std::uint64_t size = std::min(group, window);
+    void find_hopeless(Batch &batch) {
+        const std::uint64_t window = window_segments(plan_);
+        std::uint64_t segments = batch.segments, size = std::min(group, window);
         double most = refined_.most;
-        std::vector<double> of_groups((segments + size - 1) / size);
-        rest_.reserve(of_groups.size() * sizeof(double));
-        DeviceAddress partials = partials_.address(), rest = rest_.address();
-        launch(rest_entry, threads_for(of_groups.size()), {&partials, &segments, &most, &size, &rest});
-        queue_.copy_out(of_groups.data(), rest, of_groups.size() * sizeof(double));
+        const std::size_t groups = (segments + size - 1) / size;
+        batch.rest.reserve(groups * sizeof(double));
+        DeviceAddress partials = batch.partials.address(), rest = batch.rest.address();
+        launch(rest_entry, threads_for(groups), {&partials, &segments, &most, &size, &rest});
+        const std::span of_groups = fetched<double>(rest, groups);
         std::vector<int> hopeless;
-        for (std::size_t k = 0; k < of_groups.size(); k += window / size)
-            hopeless.push_back(
-                std::accumulate(of_groups.begin() + static_cast<std::ptrdiff_t>(k),
-                                of_groups.begin() + static_cast<std::ptrdiff_t>(k + window / size),
-                                0.0) > refined_.hopeless);
-        put(hopeless_, hopeless);
+        for (std::size_t k = 0; k < groups; k += window / size) {
+            const std::span of_window = of_groups.subspan(k, window / size);
+            hopeless.push_back(std::accumulate(of_window.begin(), of_window.end(), 0.0) > refined_.hopeless);
+        }
+        put(batch.hopeless, hopeless);
     }
 
-    void sum_accurately(std::uint64_t base, std::uint64_t count) {
+    void sum_accurately(Batch &batch, std::uint64_t count) {
+        std::uint64_t base = batch.first;
         DeviceAddress values = values_.address(), column_ptr = pattern_.address(),
                       row = column_ptr + static_cast<std::uint64_t>(plan_.n + 1) * sizeof(std::int32_t),
-                      chosen = chosen_.address(), partials = partials_.address();
+                      chosen = batch.chosen.address(), partials = batch.partials.address();
         launch(accurate_entry, {static_cast<unsigned>(count), static_cast<unsigned>(accurate_threads(plan_))},
                {&values, &column_ptr, &row, &chosen, &base, &partials});
     }
 
     // The sum of each window, of so many partial sums.
-    std::vector<SubsetSum> added_up(std::uint64_t partials, std::uint64_t window) {
+    std::vector<SubsetSum> added_up(Batch &batch, std::uint64_t partials, std::uint64_t window) {
         const std::uint64_t groups = (partials + group - 1) / group;
         return with_arithmetic_of(plan_.arithmetic, numbers_, [&](auto f) {
             using Partial = PartialOf<decltype(f)>;
-            DeviceAddress from = partials_.address(), to = gathered_.address();
+            DeviceAddress from = batch.partials.address(), to = batch.gathered.address();
             std::uint64_t of_group = group;
             launch(gather_entry, threads_for(groups), {&from, &partials, &of_group, &to, &f});
-            std::vector<Partial> sums(groups);
-            queue_.copy_out(sums.data(), to, groups * sizeof(Partial));
+            const std::span sums = fetched<Partial>(to, groups);
             const std::uint64_t of_window = (window + group - 1) / group;
-            std::vector<SubsetSum> windows;
-            for (std::uint64_t k = 0; k < groups; k += of_window)
-                windows.push_back(sum_of_groups(f, std::span<const Partial>(sums).subspan(k, of_window)));
+            std::vector<SubsetSum> windows(groups / of_window);
+            parallel_for(windows.size(), [&](std::size_t k) {
+                windows[k] = sum_of_groups(f, sums.subspan(k * of_window, of_window));
+            });
             return windows;
         });
+    }
+
+    template <class T> std::span<const T> fetched(DeviceAddress from, std::size_t count) {
+        const std::size_t doubles = count * sizeof(T) / sizeof(double);
+        if (doubles > room_on_host_) on_host_.emplace(queue_, room_on_host_ = doubles);
+        queue_.fetch(on_host_->get(), from, count * sizeof(T));
+        queue_.wait();
+        return {reinterpret_cast<const T *>(on_host_->get()), count};
     }
 
     template <class T> void put(DeviceArray &array, const std::vector<T> &numbers) {
@@ -241,9 +305,9 @@ class KernelRun {
     RunControl &control_;
     double seconds_per_subset_, segment_operations_;
     DeviceArray rows_{queue_}, values_{queue_}, refined_values_{queue_}, pattern_{queue_};
-    DeviceArray partials_{queue_}, gathered_{queue_}, chosen_{queue_}, number_{queue_}, rest_{queue_},
-        hopeless_{queue_};
-    std::uint64_t room_ = 0; // partial sums that there is memory for
+    std::array<Batch, 2> batches_{Batch(queue_), Batch(queue_)};
+    std::optional<HostArray<double>> on_host_;
+    std::size_t room_on_host_ = 0; // doubles
 };
 
 class DeviceWorker final : public WindowWorker {
@@ -257,8 +321,10 @@ class DeviceWorker final : public WindowWorker {
         queue.load(recipes); // at once: they are compiled side by side
     }
 
+    // Batches enough for all but the last to be added up beside the next.
     std::uint64_t at_once() const override {
-        return std::min(window_count(plan_.kernel), most_segments / window_segments(plan_.kernel));
+        constexpr std::uint64_t batches = 16;
+        return std::min(window_count(plan_.kernel), batches * windows_of_batch(plan_.kernel));
     }
 
     std::vector<SubsetSum> sums(const SubsetMatrix &matrix, std::uint64_t first,

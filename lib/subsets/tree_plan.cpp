@@ -25,9 +25,15 @@ TreePart part_of(const TreeShape &shape) {
     return part;
 }
 
-// Segments: enough for a GPU's threads or a CPU's lanes, with something to loop over in each.
-std::int32_t segment_bits(std::int32_t n, std::int32_t unrolled) {
-    return std::min(n - 1, std::max(unrolled, std::min(std::clamp(n - 23, 10, 14), n - 6)));
+// Segments: enough for a GPU's threads or a CPU's lanes, with something to loop over in each. Longer where a
+// subset takes little, as each one's sum is stored and added up; up to what may be summed again.
+std::int32_t segment_bits(std::int32_t n, std::int32_t unrolled, double operations_per_subset) {
+    constexpr double worth_a_sum = 0x1p17; // operations
+    constexpr std::int32_t enough = 24;    // of the segments' number, the logarithm
+    std::int32_t bits = std::clamp(n - 23, 10, 14);
+    while (bits < 16 && n - 1 - bits > enough && std::ldexp(operations_per_subset, bits) < worth_a_sum)
+        ++bits;
+    return std::min(n - 1, std::max(unrolled, std::min(bits, n - 6)));
 }
 
 double roundings_below(const TreePart &part, Arithmetic arithmetic) {
@@ -172,14 +178,14 @@ SubsetPlan outline_tree(const Pattern &a, const Pattern &at, const TreeOrder &or
     kernel.column_ptr = ordered.row_ptr;
     kernel.row = ordered.col;
     kernel.unrolled = order.root.loop;
-    kernel.segment_bits = segment_bits(n, order.root.loop);
+    plan.flops_per_subset = order.operations / plan.subsets;
+    kernel.segment_bits = segment_bits(n, order.root.loop, plan.flops_per_subset);
     Tree &tree = kernel.tree;
     tree.n = n;
     tree.column_ptr = kernel.column_ptr;
     tree.row = kernel.row;
     tree.segment_bits = kernel.segment_bits;
     tree.root = part_of(order.root);
-    plan.flops_per_subset = order.operations / plan.subsets;
     return plan;
 }
 

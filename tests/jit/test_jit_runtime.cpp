@@ -91,7 +91,7 @@ struct Fake {
         return depth() == 0 && open("cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2") == 0 &&
                open("cuDevicePrimaryCtxRetain", "cuDevicePrimaryCtxRelease_v2") == 0 &&
                open("cuMemAlloc_v2", "cuMemFree_v2") == 0 && open("cuMemHostAlloc", "cuMemFreeHost") == 0 &&
-               open("cuStreamCreate", "cuStreamDestroy_v2") == 0;
+               open("cuStreamCreateWithPriority", "cuStreamDestroy_v2") == 0;
     }
 };
 

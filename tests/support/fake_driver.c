@@ -215,10 +215,10 @@ EXPORT int cuMemcpyDtoHAsync_v2(void *to, address from, size_t bytes, void *stre
     return 0;
 }
 
-EXPORT int cuStreamCreate(void **stream, unsigned flags) {
+EXPORT int cuStreamCreateWithPriority(void **stream, unsigned flags, int priority) {
     START_IN_CONTEXT();
     GO_ON();
-    if (flags != 1) return invalid_value;
+    if (flags != 1 || priority > 0) return invalid_value;
     *stream = malloc(1);
     return 0;
 }
