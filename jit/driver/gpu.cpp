@@ -134,9 +134,9 @@ cuda::Device device_of(int ordinal) {
     return device;
 }
 
-struct OpenGpus {
-    std::mutex mutex;
-    std::vector<std::weak_ptr<const Gpu>> of; // ordinal
+struct OpenGpu {
+    std::mutex mutex; // held while it is opened
+    std::weak_ptr<const Gpu> gpu;
 };
 
 void require_ordinal(int ordinal) {
@@ -164,15 +164,14 @@ template <class Work> auto as_unavailable(int ordinal, const Work &work) {
 const DriverStatus &driver_status() { return loaded_driver().status; }
 
 std::shared_ptr<const Gpu> Gpu::open(int ordinal) {
-    static OpenGpus &open = *new OpenGpus;
     require_ordinal(ordinal);
-    const std::lock_guard lock(open.mutex);
-    open.of.resize(static_cast<std::size_t>(driver_status().gpus));
-    auto &known = open.of[static_cast<std::size_t>(ordinal)];
-    auto gpu = known.lock();
+    static auto &open = *new std::vector<OpenGpu>(static_cast<std::size_t>(driver_status().gpus));
+    OpenGpu &known = open[static_cast<std::size_t>(ordinal)];
+    const std::lock_guard lock(known.mutex);
+    auto gpu = known.gpu.lock();
     if (gpu) return gpu;
     gpu = as_unavailable(ordinal, [&] { return std::shared_ptr<const Gpu>(new Gpu(ordinal)); });
-    known = gpu;
+    known.gpu = gpu;
     return gpu;
 }
 

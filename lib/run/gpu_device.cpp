@@ -6,6 +6,7 @@
 #include "lib/base/error.hpp"
 #include "lib/base/log.hpp"
 #include "lib/input/options.hpp"
+#include "preprocess/parallel.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -98,10 +99,22 @@ namespace {
 std::shared_ptr<const Gpu> held_gpu(int ordinal) {
     static std::mutex mutex;
     static std::map<int, std::shared_ptr<const Gpu>> held;
+    std::shared_ptr<const Gpu> gpu = Gpu::open(ordinal); // several at the same time
     const std::lock_guard lock(mutex);
-    std::shared_ptr<const Gpu> &gpu = held[ordinal];
-    if (!gpu) gpu = Gpu::open(ordinal);
-    return gpu;
+    return held[ordinal] = std::move(gpu);
+}
+
+std::vector<GpuChoice> opened(const std::vector<int> &ordinals) {
+    std::vector<GpuChoice> gpus(ordinals.size());
+    parallel_for(ordinals.size(), [&](std::size_t k) {
+        try {
+            gpus[k].gpu = held_gpu(ordinals[k]);
+        } catch (const JitError &error) {
+            if (ordinals.size() == 1) throw;
+            gpus[k].why_not = error.what();
+        }
+    });
+    return gpus;
 }
 
 } // namespace
@@ -115,18 +128,17 @@ std::vector<AwaitedGpu> gpus_of(const Options &options) {
         std::iota(ordinals.begin(), ordinals.end(), 0);
     }
     if (ordinals.empty()) return {{*first.gpu, the_gpu}};
-    std::vector<AwaitedGpu> gpus;
-    for (const int ordinal : ordinals) {
+    for (const int ordinal : ordinals)
         if (ordinal >= driver_status().gpus)
             throw Error(PERM_BAD_OPTION, formatted("device names GPU {}: there are {}, counted from 0",
                                                    ordinal, driver_status().gpus));
-        try {
-            gpus.emplace_back(held_gpu(ordinal));
-        } catch (const JitError &error) {
-            if (ordinals.size() == 1) throw;
-            log_warning(formatted("GPU {} is left out: {}", ordinal, error.what()));
-        }
-    }
+    std::vector<AwaitedGpu> gpus;
+    const std::vector<GpuChoice> all = opened(ordinals);
+    for (std::size_t k = 0; k < all.size(); ++k)
+        if (all[k].gpu)
+            gpus.emplace_back(all[k].gpu);
+        else
+            log_warning(formatted("GPU {} is left out: {}", ordinals[k], all[k].why_not));
     if (gpus.empty()) throw JitError(JitFailure::unavailable, "none of the GPUs can be used");
     return gpus;
 }
