@@ -4,6 +4,7 @@
 #include "capi/results.hpp"
 #include "capi/stopwatch.hpp"
 #include "lib/base/error.hpp"
+#include "lib/base/log.hpp"
 #include "lib/base/threads.hpp"
 #include "lib/execute/checkpoint.hpp"
 #include "lib/execute/plan_task.hpp"
@@ -89,8 +90,10 @@ std::unique_ptr<perm_plan> plan_for_once(const perm_csr *a, const libperm::Optio
         made->seconds_plan = watch.lap();
         try {
             work(made->plan, values);
-        } catch (const Error &) {
-            if (start == GpuStart::awaited || !needs_gpu_not_to_be_had(made->plan)) throw;
+        } catch (const Error &error) {
+            const bool may_lack_gpu = error.status() == PERM_UNSUPPORTED && is_for_gpu_here(made->plan);
+            if (start == GpuStart::awaited || !may_lack_gpu) throw;
+            libperm::log_decision(std::string("planned again: ") + error.what());
             made->plan = libperm::make_plan(made->plan.input, options, values, control);
             made->seconds_plan += watch.lap();
             work(made->plan, values);

@@ -48,7 +48,7 @@ class DeviceQueue { // throws JitError
     virtual void fetch(void *to, DeviceAddress from, std::size_t bytes) = 0;
     // What follows is in order with, and wait() is for, what was put into this stream: 0 unless told. What is
     // put into the urgent one begins before what waits in others.
-    static constexpr std::size_t urgent_stream = 2;
+    static constexpr std::size_t urgent_stream = 3;
     virtual void use_stream(std::size_t k) = 0;
     virtual void wait() = 0;
 

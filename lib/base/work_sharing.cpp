@@ -1,7 +1,10 @@
 #include "lib/base/work_sharing.hpp"
 
+#include "lib/base/threads.hpp"
+
 #include <algorithm>
 #include <chrono>
+#include <oneapi/tbb/task_arena.h>
 #include <system_error>
 #include <thread>
 
@@ -85,9 +88,16 @@ void share_out(std::span<const std::uint64_t> todo, std::size_t workers, const S
         }
     };
     {
+        const int threads = oneapi::tbb::this_task_arena::max_concurrency();
         std::vector<std::jthread> others;
         for (std::size_t worker = 1; worker < workers; ++worker) try {
-                others.emplace_back([&take_part, worker] { take_part(worker); });
+                others.emplace_back([&, worker, threads] {
+                    try {
+                        with_threads(threads, [&] { take_part(worker); });
+                    } catch (...) {
+                        sharing.give_back(worker, {}, std::current_exception());
+                    }
+                });
             } catch (const std::system_error &) { // no more threads: those that there are do it
                 sharing.give_back(worker, {}, std::current_exception());
             }

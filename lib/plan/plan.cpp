@@ -509,10 +509,22 @@ bool is_exact_anyway(const Plan &plan) {
     return by_residues && by_residues(*choice);
 }
 
+} // namespace
+
+bool is_for_gpu_here(const Plan &plan) {
+    const auto is_on_gpu = [](const auto &block) {
+        const Candidate *choice = block.content.choice();
+        return choice && choice->on_gpu;
+    };
+    return !plan.options.machine && std::any_of(plan.block_plans.begin(), plan.block_plans.end(), is_on_gpu);
+}
+
+namespace {
+
 Plan planned_in_blocks(InputPattern input, const Options &options, const Values &values, RunControl &control,
                        GpuStart start) {
     Plan plan = plan_as_seen(std::move(input), options, values, control);
-    if (start == GpuStart::awaited && needs_gpu_not_to_be_had(plan)) {
+    if (start == GpuStart::awaited && is_for_gpu_here(plan) && !first_gpu().gpu) {
         log_decision(formatted("planned again without a GPU: {}", first_gpu().why_not));
         plan = plan_as_seen(std::move(plan.input), options, values, control);
     }
@@ -577,15 +589,6 @@ Plan make_plan(InputPattern input, const Options &options, const Values &values,
     plan.in_blocks = std::make_shared<PlanInBlocks>();
     log_decision(plan.structure);
     return plan;
-}
-
-bool needs_gpu_not_to_be_had(const Plan &plan) {
-    const bool is_on_gpu =
-        std::any_of(plan.block_plans.begin(), plan.block_plans.end(), [](const auto &block) {
-            const Candidate *choice = block.content.choice();
-            return choice && choice->on_gpu;
-        });
-    return is_on_gpu && !plan.options.machine && !first_gpu().gpu;
 }
 
 } // namespace libperm

@@ -104,13 +104,13 @@ Options options_of_blocks(const Plan &plan);
 const Plan &plan_in_blocks(const Plan &plan, RunControl &control);
 
 // Plans are made with what a GPU says it can do, while it is opened. That may still go on when they are made,
-// for a call that executes them at once, which waits for it; where it was in vain, it makes the plan again.
+// for a call that executes them at once, which waits for it; where that fails, it makes the plan again.
 enum class GpuStart { awaited, beside };
 
 // `values`, if there are any, only tell which rows and columns are repeated, and what numbers do. Throws
 // Error only when stopped by its control: what cannot be run still makes a plan, to be explained.
 Plan make_plan(InputPattern input, const Options &options, const Values &values, RunControl &control,
                GpuStart start = GpuStart::awaited);
-bool needs_gpu_not_to_be_had(const Plan &plan); // waits until that is known
+bool is_for_gpu_here(const Plan &plan); // some of its blocks
 
 } // namespace libperm

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <initializer_list>
 #include <limits>
@@ -30,9 +31,11 @@ std::vector<std::int32_t> pattern_indexes(const SubsetKernel &kernel) {
     return indexes;
 }
 
-// Two batches are in the device's memory.
-std::uint64_t windows_of_batch(const SubsetKernel &kernel) {
-    return std::max<std::uint64_t>(1, most_segments / 2 / window_segments(kernel));
+// Enough of them for all threads to be at work most of the time. Two batches are in the device's memory.
+std::uint64_t windows_of_batch(const SubsetKernel &kernel, DeviceQueue &queue) {
+    constexpr std::uint64_t each = 128; // segments of a thread, at most
+    const std::uint64_t segments = std::bit_floor(each * widest_shape(kernel, queue).all());
+    return std::max<std::uint64_t>(1, std::min(segments, most_segments / 2) / window_segments(kernel));
 }
 
 // Runs the kernel for one matrix.
@@ -40,9 +43,10 @@ class KernelRun {
   public:
     // `refined_kernel`: the kernel of engine tree by which it sums segments again, if there is one.
     KernelRun(DeviceQueue &queue, const SubsetPlan &plan, const std::optional<SubsetKernel> &refined_kernel,
-              const SubsetMatrix &matrix, double seconds, RunControl &control)
+              const SubsetMatrix &matrix, std::uint64_t windows_of_batch, double seconds, RunControl &control)
         : queue_(queue),
           plan_(plan.kernel),
+          windows_of_batch_(windows_of_batch),
           refined_(matrix.refined),
           refined_kernel_(refined_kernel),
           partial_bytes_(static_cast<std::size_t>(partial_doubles(plan_.arithmetic)) * sizeof(double)),
@@ -64,12 +68,12 @@ class KernelRun {
     // threads have numbers in global memory, which are those of one launch.
     std::vector<SubsetSum> sums(std::uint64_t first, std::uint64_t count) {
         if (plan_.equal_chunks) return {run_equally()};
-        const std::uint64_t most = windows_of_batch(plan_), ahead = global_rows(plan_) > 0 ? 0 : 1;
+        const std::uint64_t most = windows_of_batch_, ahead = global_rows(plan_) > 0 ? 0 : 1;
         std::vector<SubsetSum> all;
         for (std::uint64_t k = 0, begun = 0; all.size() < count; ++k) {
             for (; begun <= k + ahead && begun * most < count; ++begun)
-                begin(begun % 2, first + begun * most, std::min(most, count - begun * most));
-            const std::vector<SubsetSum> some = finish(k % 2);
+                begin(begun % (ahead + 1), first + begun * most, std::min(most, count - begun * most));
+            const std::vector<SubsetSum> some = finish(k % (ahead + 1));
             all.insert(all.end(), some.begin(), some.end());
         }
         queue_.use_stream(0);
@@ -86,7 +90,8 @@ class KernelRun {
         explicit Batch(DeviceQueue &queue)
             : partials(queue), gathered(queue), chosen(queue), number(queue), rest(queue), hopeless(queue) {}
         std::size_t bytes() const {
-            return partials.bytes() + gathered.bytes() + chosen.bytes() + rest.bytes() + hopeless.bytes();
+            return partials.bytes() + gathered.bytes() + chosen.bytes() + number.bytes() + rest.bytes() +
+                   hopeless.bytes();
         }
 
         DeviceArray partials, gathered, chosen, number, rest, hopeless;
@@ -272,7 +277,10 @@ class KernelRun {
 
     template <class T> std::span<const T> fetched(DeviceAddress from, std::size_t count) {
         const std::size_t doubles = count * sizeof(T) / sizeof(double);
-        if (doubles > room_on_host_) on_host_.emplace(queue_, room_on_host_ = doubles);
+        if (doubles > room_on_host_) {
+            on_host_.emplace(queue_, doubles);
+            room_on_host_ = doubles;
+        }
         queue_.fetch(on_host_->get(), from, count * sizeof(T));
         queue_.wait();
         return {reinterpret_cast<const T *>(on_host_->get()), count};
@@ -296,6 +304,7 @@ class KernelRun {
 
     DeviceQueue &queue_;
     const SubsetKernel &plan_;
+    const std::uint64_t windows_of_batch_;
     const RefinedSegments refined_;
     const std::optional<SubsetKernel> &refined_kernel_;
     const std::size_t partial_bytes_;
@@ -319,19 +328,23 @@ class DeviceWorker final : public WindowWorker {
         if (refines && plan.kernel.engine == SubsetEngine::tree)
             recipes.push_back(subsets_kernel(refined_kernel_.emplace(refined_plan(plan).kernel)));
         queue.load(recipes); // at once: they are compiled side by side
+        windows_of_batch_ = windows_of_batch(plan.kernel, queue);
     }
 
-    // Batches enough for all but the last to be added up beside the next.
+    // Batches enough for all but the last to be added up beside the next; what is kept is kept after them.
     std::uint64_t at_once() const override {
-        constexpr std::uint64_t batches = 16;
-        return std::min(window_count(plan_.kernel), batches * windows_of_batch(plan_.kernel));
+        constexpr double most_seconds = 2, most_batches = 16;
+        const auto windows = static_cast<double>(window_count(plan_.kernel)),
+                   of_batch = static_cast<double>(windows_of_batch_);
+        const double batches = std::clamp(most_seconds / (seconds_ * of_batch / windows), 1.0, most_batches);
+        return static_cast<std::uint64_t>(std::min(windows, std::floor(batches) * of_batch));
     }
 
     std::vector<SubsetSum> sums(const SubsetMatrix &matrix, std::uint64_t first,
                                 std::uint64_t count) override {
         if (&matrix != matrix_) {
             run_.reset(); // before more memory is asked for
-            run_.emplace(queue_, plan_, refined_kernel_, matrix, seconds_, control_);
+            run_.emplace(queue_, plan_, refined_kernel_, matrix, windows_of_batch_, seconds_, control_);
             matrix_ = &matrix;
         }
         std::vector<SubsetSum> all = run_->sums(first, count);
@@ -345,6 +358,7 @@ class DeviceWorker final : public WindowWorker {
     DeviceQueue &queue_;
     const SubsetPlan &plan_;
     std::optional<SubsetKernel> refined_kernel_;
+    std::uint64_t windows_of_batch_ = 1;
     double seconds_; // of a matrix
     RunControl &control_;
     std::atomic<std::int64_t> &peak_bytes_;

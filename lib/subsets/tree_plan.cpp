@@ -150,7 +150,7 @@ SubsetPlan outline_tree(const Pattern &a, const Pattern &at, const TreeSearch &s
         return quickest(a, at, options.limits,
                         find_tree_orders(a, at, options, static_cast<std::size_t>(most)));
     };
-    if (!search.kept) return outline_tree(a, at, found());
+    if (!search.kept) return outline_tree(a, at, found(), search.parts);
     TreeOrder order;
     SearchArguments arguments;
     arguments.add(a).all(options.seed, options.seconds, options.limits.unrolled, options.limits.instructions,
@@ -159,10 +159,10 @@ SubsetPlan outline_tree(const Pattern &a, const Pattern &at, const TreeSearch &s
         *search.kept, {"columns", "tree", n, a.nnz()}, arguments,
         [&](std::string_view bytes) { order = tree_order_from(bytes, a, at); },
         [&] { return bytes_of(order = found()); });
-    return outline_tree(a, at, order);
+    return outline_tree(a, at, order, search.parts);
 }
 
-SubsetPlan outline_tree(const Pattern &a, const Pattern &at, const TreeOrder &order) {
+SubsetPlan outline_tree(const Pattern &a, const Pattern &at, const TreeOrder &order, int parts) {
     SubsetPlan plan;
     const std::int32_t n = a.rows;
     plan.transposed = order.transposed;
@@ -179,7 +179,7 @@ SubsetPlan outline_tree(const Pattern &a, const Pattern &at, const TreeOrder &or
     kernel.row = ordered.col;
     kernel.unrolled = order.root.loop;
     plan.flops_per_subset = order.operations / plan.subsets;
-    kernel.segment_bits = segment_bits(n, order.root.loop, plan.flops_per_subset);
+    kernel.segment_bits = segment_bits(n, order.root.loop, parts * parts * plan.flops_per_subset);
     Tree &tree = kernel.tree;
     tree.n = n;
     tree.column_ptr = kernel.column_ptr;

@@ -24,7 +24,7 @@ struct TreeSearch {
 SubsetPlan outline_tree(const Pattern &a, const Pattern &at, const TreeSearch &search);
 SubsetPlan plan_tree(const Pattern &a, const Pattern &at, const TreeSearch &search);
 // The outline for an order.
-SubsetPlan outline_tree(const Pattern &a, const Pattern &at, const TreeOrder &order);
+SubsetPlan outline_tree(const Pattern &a, const Pattern &at, const TreeOrder &order, int parts = 1);
 
 // Roundings on the way of a term of the sum at most, without those of adding up the segments; in units of the
 // arithmetic.

@@ -41,6 +41,18 @@ TEST_CASE("a GPU that can be opened is planned for") {
     CHECK(plan.at("refused") == false);
 }
 
+TEST_CASE("one that can be opened when it is asked for again is used") {
+    const Folder folder;
+    if (!sees_gpus(folder)) return;
+    const std::string file = folder.write("dense.mtx", dense_matrix(order));
+    for (const std::string times : {"1", "2"}) {
+        CAPTURE(times);
+        const FailingCall failing(("cuDevicePrimaryCtxRetain:2:" + times).c_str());
+        const json answer = run(folder, {"compute", file, "--cache", "", "--json"}).object();
+        CHECK(contains(answer.at("error").at("text"), "cuModule")); // the fake one knows another kernel
+    }
+}
+
 TEST_CASE("one that cannot be opened is planned without") {
     const Folder folder;
     if (!sees_gpus(folder)) return;

@@ -1,6 +1,6 @@
 // A stand-in for CUDA's driver with two GPUs and one kernel, for tests of what jit/driver/gpu.cpp asks of the
 // real one. Memory is the host's, everything is done at once, and each call that needs a current context
-// fails without. FAKE_DRIVER_FAIL=CALL:CODE lets calls of this name fail.
+// fails without. FAKE_DRIVER_FAIL=CALL:CODE lets calls of this name fail, CALL:CODE:3 three of them.
 #include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -31,6 +31,8 @@ static int *count_of(const char *call) {
     return &counts[k].times;
 }
 
+static int failures; // so far
+
 // How many calls of this name succeeded.
 EXPORT int fake_driver_count(const char *call) {
     pthread_mutex_lock(&counting);
@@ -48,8 +50,13 @@ EXPORT int fake_driver_current(void) { return depth > 0 ? (int)((char *)stack[de
 static int finish(const char *call, int result) {
     const char *fail = getenv("FAKE_DRIVER_FAIL");
     const size_t length = strlen(call);
-    if (fail != NULL && strncmp(fail, call, length) == 0 && fail[length] == ':')
-        return atoi(fail + length + 1);
+    if (fail != NULL && strncmp(fail, call, length) == 0 && fail[length] == ':') {
+        const char *times = strchr(fail + length + 1, ':');
+        pthread_mutex_lock(&counting);
+        const int fails = times == NULL || failures++ < atoi(times + 1);
+        pthread_mutex_unlock(&counting);
+        if (fails) return atoi(fail + length + 1);
+    }
     if (result != 0) return result;
     pthread_mutex_lock(&counting);
     ++*count_of(call);
