@@ -109,6 +109,7 @@ class SearchOnTree {
     static constexpr double of_a_tree = 0.3;     // of its first start: a tree's part of the first round
     static constexpr double of_a_round = 0.1;    // of its first start: less is not worth copying a tree
     static constexpr double expected_gain = 0.2; // of the first round: a part of the run
+    static constexpr double most_gain = 0.25;    // of any round
     static constexpr double far_behind = 20;     // a start of so many times the cost of the best is given up
     static constexpr double patience = 6; // times what a search is worth, while it comes near the other way
     static constexpr double without_a_tree = 4;       // first starts are worth it
@@ -126,7 +127,8 @@ class SearchOnTree {
         for (const auto &tree : trees_) seconds += tree->spent();
         return seconds;
     }
-    // Seconds of search, in all: what the run is worth, and as much again as the last of it has gained.
+    // Seconds of search, in all: what the run is worth, and as much again as the last of it has gained, but
+    // not more than a part of what is left to gain.
     double worth() const {
         const SearchBudget &budget = options_.budget;
         const double other = options_.other_seconds;
@@ -140,7 +142,8 @@ class SearchOnTree {
         if (cost() > other)
             return std::min(longest, comes_near() ? patience * own : std::max(own, of_long_runs));
         const bool alone = SearchBudget::far * cost() < other; // nobody else will search
-        return std::min(longest, std::max(alone ? 4 * own : own, spent() + gain_));
+        return std::min(longest,
+                        std::max(alone ? 4 * own : own, spent() + std::min(gain_, most_gain * cost())));
     }
     // Whether two rounds more that gain as much as the last two will do.
     bool comes_near() const {
