@@ -32,27 +32,27 @@ std::vector<std::int32_t> pattern_indexes(const SubsetKernel &kernel) {
 }
 
 // Enough of them for all threads to be at work most of the time. Two batches are in the device's memory.
-std::uint64_t windows_of_batch(const SubsetKernel &kernel, DeviceQueue &queue) {
+std::uint64_t windows_of_batch(const SubsetKernel &kernel, const LaunchShape &widest) {
     constexpr std::uint64_t each = 128; // segments of a thread, at most
-    const std::uint64_t segments = std::bit_floor(each * widest_shape(kernel, queue).all());
+    const std::uint64_t segments = std::bit_floor(each * widest.all());
     return std::max<std::uint64_t>(1, std::min(segments, most_segments / 2) / window_segments(kernel));
 }
 
 // Runs the kernel for one matrix.
 class KernelRun {
   public:
-    // `refined_kernel`: the kernel of engine tree by which it sums segments again, if there is one.
+    // `refined_kernel`: the kernel of engine tree by which it sums segments again, if there is one. `widest`:
+    // the shape of the other.
     KernelRun(DeviceQueue &queue, const SubsetPlan &plan, const std::optional<SubsetKernel> &refined_kernel,
-              const SubsetMatrix &matrix, std::uint64_t windows_of_batch, double seconds, RunControl &control)
+              const SubsetMatrix &matrix, const LaunchShape &widest, double seconds, RunControl &control)
         : queue_(queue),
           plan_(plan.kernel),
-          windows_of_batch_(windows_of_batch),
+          windows_of_batch_(windows_of_batch(plan_, widest)),
           refined_(matrix.refined),
           refined_kernel_(refined_kernel),
           partial_bytes_(static_cast<std::size_t>(partial_doubles(plan_.arithmetic)) * sizeof(double)),
           numbers_(matrix.numbers),
-          walk_{gray_entry, parameters_of(plan_, numbers_), widest_shape(plan_, queue),
-                values_by_parameter(plan_)},
+          walk_{gray_entry, parameters_of(plan_, numbers_), widest, values_by_parameter(plan_)},
           control_(control),
           seconds_per_subset_(seconds / plan.subsets),
           segment_operations_(std::ldexp(plan.flops_per_subset, plan.kernel.segment_bits)) {
@@ -81,21 +81,19 @@ class KernelRun {
     }
 
     std::int64_t peak_bytes() const {
-        return static_cast<std::int64_t>(rows_.bytes() + batches_[0].bytes() + batches_[1].bytes());
+        std::size_t bytes = batches_[0].partials.bytes() + batches_[1].partials.bytes();
+        for (const DeviceArray *array : {&rows_, &gathered_, &chosen_, &number_, &rest_, &hopeless_})
+            bytes += array->bytes();
+        return static_cast<std::int64_t>(bytes);
     }
 
   private:
     // Segments whose sums are in the making, on a stream of their own.
     struct Batch {
-        explicit Batch(DeviceQueue &queue)
-            : partials(queue), gathered(queue), chosen(queue), number(queue), rest(queue), hopeless(queue) {}
-        std::size_t bytes() const {
-            return partials.bytes() + gathered.bytes() + chosen.bytes() + number.bytes() + rest.bytes() +
-                   hopeless.bytes();
-        }
+        explicit Batch(DeviceQueue &queue) : partials(queue) {}
 
-        DeviceArray partials, gathered, chosen, number, rest, hopeless;
-        std::uint64_t room = 0, first = 0, segments = 0;
+        DeviceArray partials;
+        std::uint64_t first = 0, segments = 0;
         std::optional<double> under_way; // subsets of a launch that was not waited for
     };
 
@@ -139,15 +137,12 @@ class KernelRun {
         return total;
     }
 
-    void make_room(Batch &batch, std::uint64_t partials) const {
-        if (partials <= batch.room) return;
-        batch.room = partials;
-        const std::size_t groups = (partials + group - 1) / group;
+    void make_room(Batch &batch, std::uint64_t partials) {
         batch.partials.reserve(partials * partial_bytes_);
-        batch.gathered.reserve(groups * partial_bytes_);
+        gathered_.reserve((partials + group - 1) / group * partial_bytes_);
         if (!refines(plan_)) return;
-        batch.chosen.reserve(partials * sizeof(std::uint64_t));
-        batch.number.reserve(sizeof(std::uint64_t));
+        chosen_.reserve(partials * sizeof(std::uint64_t));
+        number_.reserve(sizeof(std::uint64_t));
     }
 
     // A kernel that walks, and what it is launched with.
@@ -212,13 +207,13 @@ class KernelRun {
     void refine(Batch &batch) {
         find_hopeless(batch);
         std::uint64_t number = 0, segments = batch.segments, window = window_segments(plan_);
-        queue_.copy_in(batch.number.address(), &number, sizeof number);
-        DeviceAddress partials = batch.partials.address(), hopeless = batch.hopeless.address(),
-                      chosen = batch.chosen.address(), counter = batch.number.address();
+        queue_.copy_in(number_.address(), &number, sizeof number);
+        DeviceAddress partials = batch.partials.address(), hopeless = hopeless_.address(),
+                      chosen = chosen_.address(), counter = number_.address();
         double most = refined_.most;
         launch(select_entry, threads_for(segments),
                {&partials, &segments, &most, &window, &hopeless, &chosen, &counter});
-        queue_.copy_out(&number, batch.number.address(), sizeof number);
+        queue_.copy_out(&number, number_.address(), sizeof number);
         if (number == 0) return;
         if (plan_.engine != SubsetEngine::tree) return sum_accurately(batch, number);
         // Each takes several times as long as it took before.
@@ -236,8 +231,8 @@ class KernelRun {
         std::uint64_t segments = batch.segments, size = std::min(group, window);
         double most = refined_.most;
         const std::size_t groups = (segments + size - 1) / size;
-        batch.rest.reserve(groups * sizeof(double));
-        DeviceAddress partials = batch.partials.address(), rest = batch.rest.address();
+        rest_.reserve(groups * sizeof(double));
+        DeviceAddress partials = batch.partials.address(), rest = rest_.address();
         launch(rest_entry, threads_for(groups), {&partials, &segments, &most, &size, &rest});
         const std::span of_groups = fetched<double>(rest, groups);
         std::vector<int> hopeless;
@@ -245,14 +240,14 @@ class KernelRun {
             const std::span of_window = of_groups.subspan(k, window / size);
             hopeless.push_back(std::accumulate(of_window.begin(), of_window.end(), 0.0) > refined_.hopeless);
         }
-        put(batch.hopeless, hopeless);
+        put(hopeless_, hopeless);
     }
 
     void sum_accurately(Batch &batch, std::uint64_t count) {
         std::uint64_t base = batch.first;
         DeviceAddress values = values_.address(), column_ptr = pattern_.address(),
                       row = column_ptr + static_cast<std::uint64_t>(plan_.n + 1) * sizeof(std::int32_t),
-                      chosen = batch.chosen.address(), partials = batch.partials.address();
+                      chosen = chosen_.address(), partials = batch.partials.address();
         launch(accurate_entry, {static_cast<unsigned>(count), static_cast<unsigned>(accurate_threads(plan_))},
                {&values, &column_ptr, &row, &chosen, &base, &partials});
     }
@@ -262,7 +257,7 @@ class KernelRun {
         const std::uint64_t groups = (partials + group - 1) / group;
         return with_arithmetic_of(plan_.arithmetic, numbers_, [&](auto f) {
             using Partial = PartialOf<decltype(f)>;
-            DeviceAddress from = batch.partials.address(), to = batch.gathered.address();
+            DeviceAddress from = batch.partials.address(), to = gathered_.address();
             std::uint64_t of_group = group;
             launch(gather_entry, threads_for(groups), {&from, &partials, &of_group, &to, &f});
             const std::span sums = fetched<Partial>(to, groups);
@@ -315,6 +310,8 @@ class KernelRun {
     double seconds_per_subset_, segment_operations_;
     DeviceArray rows_{queue_}, values_{queue_}, refined_values_{queue_}, pattern_{queue_};
     std::array<Batch, 2> batches_{Batch(queue_), Batch(queue_)};
+    // What follows a walk is done with before the next one's follows.
+    DeviceArray gathered_{queue_}, chosen_{queue_}, number_{queue_}, rest_{queue_}, hopeless_{queue_};
     std::optional<HostArray<double>> on_host_;
     std::size_t room_on_host_ = 0; // doubles
 };
@@ -328,14 +325,14 @@ class DeviceWorker final : public WindowWorker {
         if (refines && plan.kernel.engine == SubsetEngine::tree)
             recipes.push_back(subsets_kernel(refined_kernel_.emplace(refined_plan(plan).kernel)));
         queue.load(recipes); // at once: they are compiled side by side
-        windows_of_batch_ = windows_of_batch(plan.kernel, queue);
+        widest_ = widest_shape(plan.kernel, queue);
     }
 
     // Batches enough for all but the last to be added up beside the next; what is kept is kept after them.
     std::uint64_t at_once() const override {
         constexpr double most_seconds = 2, most_batches = 16;
         const auto windows = static_cast<double>(window_count(plan_.kernel)),
-                   of_batch = static_cast<double>(windows_of_batch_);
+                   of_batch = static_cast<double>(windows_of_batch(plan_.kernel, widest_));
         const double batches = std::clamp(most_seconds / (seconds_ * of_batch / windows), 1.0, most_batches);
         return static_cast<std::uint64_t>(std::min(windows, std::floor(batches) * of_batch));
     }
@@ -344,7 +341,7 @@ class DeviceWorker final : public WindowWorker {
                                 std::uint64_t count) override {
         if (&matrix != matrix_) {
             run_.reset(); // before more memory is asked for
-            run_.emplace(queue_, plan_, refined_kernel_, matrix, windows_of_batch_, seconds_, control_);
+            run_.emplace(queue_, plan_, refined_kernel_, matrix, widest_, seconds_, control_);
             matrix_ = &matrix;
         }
         std::vector<SubsetSum> all = run_->sums(first, count);
@@ -358,7 +355,7 @@ class DeviceWorker final : public WindowWorker {
     DeviceQueue &queue_;
     const SubsetPlan &plan_;
     std::optional<SubsetKernel> refined_kernel_;
-    std::uint64_t windows_of_batch_ = 1;
+    LaunchShape widest_;
     double seconds_; // of a matrix
     RunControl &control_;
     std::atomic<std::int64_t> &peak_bytes_;
