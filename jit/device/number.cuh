@@ -107,22 +107,24 @@ template <class D> struct DD {
 
 // A row sum on two grids: hi and lo, which may be as large as a few units of hi's grid, each add up exactly.
 template <class D> struct SplitRow { D hi, lo; };
-template <class D> __device__ __forceinline__ SplitRow<D> operator+(SplitRow<D> a, SplitRow<D> b) {
+template <class D>
+__device__ __forceinline__ SplitRow<D> operator+(const SplitRow<D> &a, const SplitRow<D> &b) {
     return {a.hi + b.hi, a.lo + b.lo};
 }
-template <class D> __device__ __forceinline__ SplitRow<D> operator-(SplitRow<D> a, SplitRow<D> b) {
+template <class D>
+__device__ __forceinline__ SplitRow<D> operator-(const SplitRow<D> &a, const SplitRow<D> &b) {
     return {a.hi - b.hi, a.lo - b.lo};
 }
 template <class D> __device__ __forceinline__ D plus_signed(D a, D sign, D b) { return fma(sign, b, a); }
-template <class D> __device__ __forceinline__ SplitRow<D> plus_signed(SplitRow<D> a, D sign, SplitRow<D> b) {
+template <class D>
+__device__ __forceinline__ SplitRow<D> plus_signed(const SplitRow<D> &a, D sign, const SplitRow<D> &b) {
     return {fma(sign, b.hi, a.hi), fma(sign, b.lo, a.lo)};
 }
 
 // A split row that a product takes rounded to a double.
-template <class D> struct RoundedRow : SplitRow<D> {
-    RoundedRow() = default;
-    __device__ __forceinline__ RoundedRow(SplitRow<D> x) : SplitRow<D>(x) {}
-    __device__ __forceinline__ operator D() const { return this->hi + this->lo; }
+template <class D> struct RoundedRow {
+    D hi, lo;
+    __device__ __forceinline__ operator D() const { return hi + lo; }
 };
 
 // Doubles of row sums that no double holds: one rounding more for each factor of a term.
@@ -131,9 +133,15 @@ template <class D> struct TwoGrids : Real<D> {
     static constexpr int row_parts = 2;
 
     using Real<D>::add, Real<D>::subtract, Real<D>::add_signed;
-    __device__ __forceinline__ static Row add(Row a, Row b) { return a + b; }
-    __device__ __forceinline__ static Row subtract(Row a, Row b) { return a - b; }
-    __device__ __forceinline__ static Row add_signed(Row a, D sign, Row b) { return plus_signed(a, sign, b); }
+    __device__ __forceinline__ static Row add(const Row &a, const Row &b) {
+        return {a.hi + b.hi, a.lo + b.lo};
+    }
+    __device__ __forceinline__ static Row subtract(const Row &a, const Row &b) {
+        return {a.hi - b.hi, a.lo - b.lo};
+    }
+    __device__ __forceinline__ static Row add_signed(const Row &a, D sign, const Row &b) {
+        return {fma(sign, b.hi, a.hi), fma(sign, b.lo, a.lo)};
+    }
 };
 
 // A double, as Real has it, and what its roundings have lost, to first order: the compensated product and sum
@@ -205,7 +213,7 @@ template <class P> struct ComplexOf {
     P re, im;
     ComplexOf() = default;
     __device__ __forceinline__ ComplexOf(P real, P imaginary) : re(real), im(imaginary) {}
-    template <class Q> __device__ __forceinline__ ComplexOf(ComplexOf<Q> x) : re(x.re), im(x.im) {}
+    template <class Q> __device__ __forceinline__ ComplexOf(const ComplexOf<Q> &x) : re(x.re), im(x.im) {}
 };
 
 // Complex numbers over another arithmetic.
@@ -224,27 +232,29 @@ template <class Base> struct Complex {
         return Base::is_zero(a.re) && Base::is_zero(a.im);
     }
     // Adds numbers, and row sums.
-    template <class P> __device__ __forceinline__ static ComplexOf<P> add(ComplexOf<P> a, ComplexOf<P> b) {
+    template <class P>
+    __device__ __forceinline__ static ComplexOf<P> add(const ComplexOf<P> &a, const ComplexOf<P> &b) {
         return {Base::add(a.re, b.re), Base::add(a.im, b.im)};
     }
     template <class P>
-    __device__ __forceinline__ static ComplexOf<P> subtract(ComplexOf<P> a, ComplexOf<P> b) {
+    __device__ __forceinline__ static ComplexOf<P> subtract(const ComplexOf<P> &a, const ComplexOf<P> &b) {
         return {Base::subtract(a.re, b.re), Base::subtract(a.im, b.im)};
     }
-    __device__ __forceinline__ static Number multiply(Number a, Number b) {
+    __device__ __forceinline__ static Number multiply(const Number &a, const Number &b) {
         return {Base::nmadd(a.im, b.im, Base::multiply(a.re, b.re)),
                 Base::madd(a.im, b.re, Base::multiply(a.re, b.im))};
     }
-    __device__ __forceinline__ static Number madd(Number a, Number b, Number c) {
+    __device__ __forceinline__ static Number madd(const Number &a, const Number &b, const Number &c) {
         return {Base::nmadd(a.im, b.im, Base::madd(a.re, b.re, c.re)),
                 Base::madd(a.im, b.re, Base::madd(a.re, b.im, c.im))};
     }
-    __device__ __forceinline__ static Number nmadd(Number a, Number b, Number c) {
+    __device__ __forceinline__ static Number nmadd(const Number &a, const Number &b, const Number &c) {
         return {Base::madd(a.im, b.im, Base::nmadd(a.re, b.re, c.re)),
                 Base::nmadd(a.im, b.re, Base::nmadd(a.re, b.im, c.im))};
     }
     template <class P>
-    __device__ __forceinline__ static ComplexOf<P> add_signed(ComplexOf<P> a, Scalar sign, ComplexOf<P> b) {
+    __device__ __forceinline__ static ComplexOf<P> add_signed(const ComplexOf<P> &a, Scalar sign,
+                                                              const ComplexOf<P> &b) {
         return {Base::add_signed(a.re, sign, b.re), Base::add_signed(a.im, sign, b.im)};
     }
     __device__ __forceinline__ static Number negate(Number a) {
