@@ -7,6 +7,7 @@
 #include "lib/frontier/frontier.hpp"
 #include "lib/frontier/kept_orders.hpp"
 #include "lib/frontier/on_device.hpp"
+#include "lib/input/machine.hpp"
 #include "lib/run/escalation.hpp"
 #include "lib/run/kept_orders.hpp"
 #include "lib/run/proposals.hpp"
@@ -157,6 +158,7 @@ class Proposal {
         task_.expect_on_cpu(branches_ * pace);
         if (!task_.asks_for_gpu()) return;
         search.budget.effort *= 0.1;
+        search.other_seconds = worth_a_gpu / pace; // what comes nowhere near that is not worth more
         const FrontierOrder order = found_order(sides, search);
         if (order.feasible) task_.expect_on_cpu(order.seconds * pace);
     }
