@@ -5,6 +5,7 @@
 #include "jit/text/text.hpp"
 
 #include <algorithm>
+#include <mutex>
 #include <new>
 
 namespace libperm {
@@ -142,6 +143,18 @@ Compiled compile(const std::string &source, const std::string &target,
     if (target.starts_with("sm_"))
         return {program.result(nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN, "nvrtcGetCUBIN"), log};
     return {without_zeros(program.result(nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX, "nvrtcGetPTX")), log};
+}
+
+void begin_nvrtc() noexcept {
+    static std::once_flag once;
+    try {
+        std::call_once(once, [] {
+            if (nvrtc_status().found)
+                (void)compile("extern \"C\" __global__ void begin(double *x) { *x += 1; }",
+                              formatted("sm_{}", nvrtc_status().architectures.back()), {});
+        });
+    } catch (...) { // told to who compiles a kernel
+    }
 }
 
 std::string target_for(int compute_capability) {

@@ -25,6 +25,10 @@ struct Compiled {
 // (unavailable, compile). May be called by many threads at once.
 Compiled compile(const std::string &source, const std::string &target, const std::vector<std::string> &flags);
 
+// Compiles next to nothing, once a process, beside other work: the first program takes NVRTC a tenth of a
+// second longer than the others.
+void begin_nvrtc() noexcept;
+
 // What to compile for a device of this compute capability with the NVRTC that there is: a cubin if it knows
 // the device or one of the same major version below it, else PTX of the newest that it knows, for the driver
 // to finish. Throws JitError (unavailable).

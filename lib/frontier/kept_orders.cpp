@@ -72,7 +72,7 @@ FrontierOrder kept_frontier_order(const Proposals &task, const std::array<Fronti
                   search.other_search, search.branches_seconds, search.limit_seconds, search.most_bytes);
     FrontierOrder order;
     with_kept_order(
-        task.options.cache, {"rows", "frontier", task.a.rows, task.a.nnz()}, arguments,
+        task.kept_orders(), {"rows", "frontier", task.a.rows, task.a.nnz()}, arguments,
         [&](std::string_view bytes) { order = order_from(bytes, sides, search); },
         [&] { return written(KeptOrder{order = find_frontier_order(sides, search)}); });
     return order;
@@ -94,7 +94,7 @@ std::optional<FoundBranches> kept_branches(const Proposals &task, const BranchSe
                            ? KeptBranches{true, written_tree(found->tree), found->seconds, found->peak_states}
                            : KeptBranches());
     };
-    with_kept_order(task.options.cache, {"branches", "frontier", task.a.rows, task.a.nnz()}, arguments, read,
+    with_kept_order(task.kept_orders(), {"branches", "frontier", task.a.rows, task.a.nnz()}, arguments, read,
                     find);
     return found;
 }

@@ -13,8 +13,6 @@
 namespace libperm {
 namespace {
 
-constexpr double worth_keeping = 0.02; // seconds
-
 // A folder that cannot be used is told to those who keep kernels there.
 CacheSettings without_warning(const CacheSettings &cache) {
     return {cache.folder, cache.limit_bytes, nullptr};
@@ -42,20 +40,22 @@ SearchArguments &SearchArguments::add(const Pattern &a) {
     return *this;
 }
 
-void with_kept_order(const CacheSettings &cache, const SearchName &name, const SearchArguments &arguments,
+void with_kept_order(const KeptOrders &orders, const SearchName &name, const SearchArguments &arguments,
                      const std::function<void(std::string_view)> &read,
                      const std::function<std::string()> &search) {
-    const CacheSettings settings = without_warning(cache);
+    const CacheSettings settings = without_warning(orders.cache);
     const std::string key =
         formatted("{} of {}\nsearches {}\nengine {}\nn {}\nentries {}\narguments {}\n", order_key, name.what,
                   search_digest, name.engine, name.n, name.entries, digest_of_bytes(arguments.bytes()));
     const auto kept = cache_load(settings, key);
-    if (kept && is_read(*kept, read)) return;
+    const bool was_kept = kept && is_read(*kept, read);
+    orders.looked_up(was_kept);
+    if (was_kept) return;
     using Clock = std::chrono::steady_clock;
     const Clock::time_point before = Clock::now();
     const std::string found = search();
     const std::chrono::duration<double> took = Clock::now() - before;
-    if (kept || took.count() > worth_keeping) cache_store(settings, key, found);
+    if (kept || took.count() > orders.worth_keeping) cache_store(settings, key, found);
 }
 
 } // namespace libperm

@@ -43,9 +43,16 @@ struct SearchName {
     std::int64_t entries;
 };
 
+// Where they are kept, if the search took so many seconds, and who is told whether one was there.
+struct KeptOrders {
+    const CacheSettings &cache;
+    double worth_keeping;
+    std::function<void(bool)> looked_up;
+};
+
 // `read` takes what was kept, if something was, and throws where it is no such thing; else `search` finds it
 // and gives its bytes, which are kept if that took a moment.
-void with_kept_order(const CacheSettings &cache, const SearchName &name, const SearchArguments &arguments,
+void with_kept_order(const KeptOrders &orders, const SearchName &name, const SearchArguments &arguments,
                      const std::function<void(std::string_view)> &read,
                      const std::function<std::string()> &search);
 

@@ -1,5 +1,6 @@
 #include "lib/run/plan_machine.hpp"
 
+#include "jit/compile/nvrtc.hpp"
 #include "jit/driver/gpu.hpp"
 #include "lib/input/machine.hpp"
 #include "lib/input/options.hpp"
@@ -54,6 +55,11 @@ int PlanMachine::gpu_count() const {
                     : options_.all_gpus ? driver_status().gpus
                                         : 0;
     return std::max(1, options_.all_gpus ? all : static_cast<int>(options_.gpus.size()));
+}
+
+void PlanMachine::looked_up_order(bool was_kept) const {
+    was_seen_before_ |= was_kept;
+    if (!was_seen_before_ && sight_ && sight_->gpu && call_) call_->begin_beside(begin_nvrtc);
 }
 
 double PlanMachine::memory_limit(bool on_gpu) const {

@@ -25,6 +25,10 @@ class PlanMachine {
     GpuProperties gpu() const;
     int gpu_count() const; // that the options name, one at least
 
+    // A block that no order was kept of has no kernels either: where a GPU was looked at, NVRTC is begun
+    // beside.
+    void looked_up_order(bool was_kept) const;
+
     // An engine may take so many bytes.
     double memory_limit(bool on_gpu) const;
 
@@ -34,6 +38,7 @@ class PlanMachine {
     const Options &options_;
     RunControl *call_;
     mutable std::optional<GpuSight> sight_; // the same for the whole of a block's plan
+    mutable bool was_seen_before_ = false;
 };
 
 } // namespace libperm

@@ -87,6 +87,12 @@ SearchBudget Proposals::search_budget(bool on_gpu) const {
     return budget;
 }
 
+// Short searches are kept only where the call takes long: there may be thousands of patterns.
+KeptOrders Proposals::kept_orders() const {
+    return {options.cache, asks_for_gpu() ? 2e-3 : 0.02,
+            [this](bool was_kept) { machine.looked_up_order(was_kept); }};
+}
+
 Outlook Proposals::outlook_of(const Cost &cost, bool on_gpu) const {
     const SearchBudget budget = search_budget(on_gpu);
     const double run = cost.serial_seconds - cost.compile_seconds;

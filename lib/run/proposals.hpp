@@ -4,6 +4,7 @@
 #include "lib/input/options.hpp"
 #include "lib/run/block_values.hpp"
 #include "lib/run/candidate.hpp"
+#include "lib/run/kept_orders.hpp"
 #include "lib/run/plan_machine.hpp"
 #include "lib/run/run_control.hpp"
 #include "preprocess/repeated_lines.hpp"
@@ -55,6 +56,7 @@ class Proposals {
     // Searches for good orders are to take 20 ms, or 15 % of the run if that is more: of that what one engine
     // may take.
     SearchBudget search_budget(bool on_gpu) const;
+    KeptOrders kept_orders() const;
     Outlook outlook_of(const Cost &cost, bool on_gpu) const;
     Outlook best_so_far() const; // of the candidates
 

@@ -59,12 +59,14 @@ double RunControl::fraction() const {
 
 void RunControl::begin_beside(void (*work)() noexcept) {
     if (whole_) return whole_->begin_beside(work);
-    std::call_once(began_beside_, [&] {
-        try {
-            beside_ = std::jthread(work);
-        } catch (const std::system_error &) { // no thread to be had: then it is done when it is needed
-        }
-    });
+    const std::lock_guard lock(beside_mutex_);
+    for (const auto &[begun, thread] : beside_)
+        if (begun == work) return;
+    try {
+        beside_.emplace_back(work, std::jthread(work));
+    } catch (const std::system_error &) { // no thread to be had: then it is done when it is needed
+        beside_.emplace_back(work, std::jthread());
+    }
 }
 
 void RunControl::stop_if_asked(Clock::time_point now, double patience) const {

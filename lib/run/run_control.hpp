@@ -11,6 +11,8 @@
 #include <chrono>
 #include <mutex>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace libperm {
 
@@ -58,7 +60,7 @@ class RunControl {
 
     double fraction() const; // of its work that is done
 
-    // Runs on a thread of its own, which the call waits for however it ends; only the first is begun.
+    // Runs on a thread of its own, which the call waits for however it ends; each work is begun once.
     void begin_beside(void (*work)() noexcept);
 
   private:
@@ -85,8 +87,8 @@ class RunControl {
     std::atomic<int> stop_{PERM_OK}; // the perm_status to stop with
     std::atomic<Clock::rep> asked_to_stop_{0};
     std::mutex callback_mutex_;
-    std::once_flag began_beside_;
-    std::jthread beside_;
+    std::mutex beside_mutex_;
+    std::vector<std::pair<void (*)() noexcept, std::jthread>> beside_;
 };
 
 } // namespace libperm

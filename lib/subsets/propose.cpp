@@ -91,8 +91,9 @@ bool wants_tree(const Proposals &task, Engine self) {
 constexpr double least_search = 6e-4; // seconds, for a first idea
 
 TreeSearch tree_search(const Proposals &task, double seconds) {
-    return {task.options.seed, seconds, task.poll(), parts_of(task.values.numbers.arithmetic()),
-            seconds < worth_looking_up ? nullptr : &task.options.cache};
+    TreeSearch search{task.options.seed, seconds, task.poll(), parts_of(task.values.numbers.arithmetic())};
+    if (seconds >= worth_looking_up) search.kept.emplace(task.kept_orders());
+    return search;
 }
 
 Outlook outlook_of(Proposals &task, const SubsetPlan &outline) {

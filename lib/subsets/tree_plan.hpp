@@ -1,11 +1,12 @@
 // How a block is summed by the tree engine, on a GPU or on a CPU.
 #pragma once
 
-#include "jit/compile/cache_settings.hpp"
+#include "lib/run/kept_orders.hpp"
 #include "lib/subsets/plan.hpp"
 #include "preprocess/tree_order.hpp"
 
 #include <functional>
+#include <optional>
 
 namespace libperm {
 
@@ -17,7 +18,7 @@ struct TreeSearch {
     double seconds = 0;                  // of both sides together, as counted
     std::function<void()> poll;          // called now and then, from any thread; may throw
     int parts = 1;                       // doubles of a number
-    const CacheSettings *kept = nullptr; // where what is found is kept, if that is worth it
+    std::optional<KeptOrders> kept = {}; // where what is found is kept, if that is worth it
 };
 
 // n at most most_tree_columns. The outline lacks the leaves' programs: it tells the cost, and is not run.

@@ -12,6 +12,7 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <new>
 #include <string>
@@ -221,4 +222,29 @@ TEST_CASE("whether a count comes with its last digit does not follow from the th
         }
     }
     CHECK(compared > 0);
+}
+
+namespace {
+
+std::atomic<int> begun_slow{0}, begun_quick{0};
+void slow() noexcept {
+    std::this_thread::sleep_for(20ms);
+    ++begun_slow;
+}
+void quick() noexcept { ++begun_quick; }
+
+} // namespace
+
+TEST_CASE("what is begun beside a call is begun once, and done when the call ends") {
+    {
+        libperm::RunControl control;
+        libperm::RunControl part(control, 2);
+        for (int k = 0; k < 3; ++k) {
+            part.begin_beside(slow);
+            control.begin_beside(quick);
+            control.begin_beside(slow);
+        }
+    }
+    CHECK(begun_slow == 1);
+    CHECK(begun_quick == 1);
 }

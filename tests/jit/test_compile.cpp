@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <string>
+#include <thread>
 #include <vector>
 
 using namespace libperm;
@@ -166,6 +167,18 @@ TEST_CASE("every engine in every arithmetic") {
             refused += !subsets_why_not(with_arithmetic(plan, a)).empty();
     }
     CHECK(refused == 6);
+}
+
+TEST_CASE("NVRTC is begun by several at once, and compiles meanwhile") {
+    begin_nvrtc(); // does nothing where there is none
+    if (skipped()) return;
+    std::vector<std::thread> threads;
+    for (int k = 0; k < 4; ++k) threads.emplace_back(begin_nvrtc);
+    const std::string newest = std::to_string(nvrtc_status().architectures.back());
+    const std::string image =
+        compile("extern \"C\" __global__ void named(int *x) { *x = 1; }", "sm_" + newest, {}).image;
+    for (std::thread &thread : threads) thread.join();
+    CHECK(image.find("named") != std::string::npos);
 }
 
 TEST_CASE("as PTX, for a driver to finish") {

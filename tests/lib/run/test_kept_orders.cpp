@@ -3,6 +3,7 @@
 #include "bench/families.hpp"
 #include "jit/compile/cache_file.hpp"
 #include "jit/compile/cubin_cache.hpp"
+#include "lib/run/kept_orders.hpp"
 #include "lib/saved/bytes.hpp"
 #include "tests/support/plan_in_memory.hpp"
 #include "tests/support/run.hpp"
@@ -156,4 +157,34 @@ TEST_CASE("of many orders the last used stay, and kernels do") {
     CHECK(orders == most);
     CHECK(libperm::cache_load(settings, "kernel\n") == "a kernel");
     CHECK(libperm::cache_load(settings, "order " + std::to_string(stored - 1) + "\n") == "found");
+}
+
+TEST_CASE("who looks for an order is told whether it was there; what took too short is not kept") {
+    const TemporaryFolder folder;
+    const libperm::CacheSettings cache{folder.path(), 1 << 20, {}};
+    const libperm::SearchName name{"rows", "frontier", 3, 9};
+    int searches = 0;
+    std::vector<bool> told;
+    std::string found;
+    const auto look = [&](double worth_keeping, double argument) {
+        libperm::with_kept_order(
+            {cache, worth_keeping, [&](bool was_kept) { told.push_back(was_kept); }}, name,
+            libperm::SearchArguments().add(argument), [&](std::string_view bytes) { found = bytes; },
+            [&] {
+                ++searches;
+                return found = "an order";
+            });
+        CHECK(found == "an order");
+        found.clear();
+    };
+    look(1e9, 1); // seconds: nothing takes as long
+    look(1e9, 1);
+    CHECK(searches == 2);
+    look(-1, 1);
+    look(-1, 1); // was kept
+    look(1e9, 1);
+    CHECK(searches == 3);
+    look(-1, 2);
+    CHECK(searches == 4);
+    CHECK(told == std::vector<bool>{false, false, false, true, true, false});
 }
