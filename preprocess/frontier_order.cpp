@@ -67,7 +67,7 @@ class Walker {
     Walker(const FrontierSide &side, const Log2Binomial &log2_binomial, const FrontierOrderOptions &options,
            std::uint64_t seed)
         : options_(options),
-          side_(side),
+          transposed_(side.transposed),
           a_(side.rows),
           at_(side.columns),
           frontier_(side, log2_binomial),
@@ -79,15 +79,9 @@ class Walker {
 
     const std::vector<std::int32_t> &best() const { return best_; }
     double best_cost() const { return best_cost_; }
-    const FrontierSide &side() const { return side_; }
+    bool transposed() const { return transposed_; }
     bool too_wide() const { return too_wide_; }
     double work() const { return work_; } // done so far, in about nanoseconds
-
-    // With an order of its own side, found elsewhere.
-    void go_on_from(const Walker &other) {
-        best_ = other.best_;
-        best_cost_ = other.best_cost_;
-    }
 
     // `worth`: the work that is worth doing for an order of some cost.
     template <class Worth> void greedy_starts(int count, const Worth &worth) {
@@ -264,8 +258,7 @@ class Walker {
     }
 
     const FrontierOrderOptions &options_;
-    const FrontierSide &side_;
-    bool too_wide_ = false;
+    bool transposed_, too_wide_ = false;
     const Pattern &a_, &at_;
     FrontierState frontier_;
     Random random_;
@@ -284,7 +277,8 @@ class Search {
         : options_(options), rows_(sides.front().rows.rows), lines_(lines_for(rows_)), log2_binomial_(rows_) {
         for (std::size_t k = 0; k < 2 * lines_; ++k) {
             if (options.transposed && sides[k % 2].transposed != *options.transposed) continue;
-            walkers_.push_back(line_on(sides[k % 2], k));
+            walkers_.push_back(std::make_unique<Walker>(sides[k % 2], log2_binomial_, options,
+                                                        options.seed * 2 * lines_ + k + 1));
         }
     }
 
@@ -301,7 +295,7 @@ class Search {
         double spent_before = -1;
         for (double round = first_round;; round *= 2) {
             const double predicted = best().best_cost();
-            double spent = given_up_;
+            double spent = 0;
             for (const auto &w : walkers_) spent += w->work();
             if (best().best().empty()) break;
             const double allowed = std::min(options_.budget.effort * longest, worth(predicted));
@@ -316,7 +310,10 @@ class Search {
                 options_.poll();
                 w.anneal(round);
             });
-            if (round > first_round) give_up_lines(allowed >= worth_copies);
+            // A line that is far behind after two rounds is given up.
+            const double lowest = best().best_cost();
+            if (round > first_round)
+                std::erase_if(walkers_, [&](const auto &w) { return w->best_cost() > 2 * lowest; });
         }
     }
 
@@ -335,36 +332,13 @@ class Search {
     static constexpr double hopeless =
         10; // times the limit: after a short search, annealing will not mend that
     static constexpr double short_search = 2e8;
-    static constexpr double worth_copies = 2e8; // work in all
-    static constexpr double longest = 3e9;      // about three seconds
+    static constexpr double longest = 3e9; // work in all: about three seconds
 
     // What looking on is worth for all lines together.
     double worth(double cost) const {
         const double own = options_.budget.of(cost), other = options_.other_seconds;
         if (SearchBudget::far * cost < other) return 2e9 * own; // nobody else will search
         return 1e9 * (cost <= other ? own : std::min(own, options_.other_search));
-    }
-
-    std::unique_ptr<Walker> line_on(const FrontierSide &side, std::size_t number) const {
-        return std::make_unique<Walker>(side, log2_binomial_, options_,
-                                        options_.seed * 2 * lines_ + number + 1);
-    }
-
-    // Those that are far behind after two rounds. In a long search copies of the best go on in their place,
-    // else the others have their work as well.
-    void give_up_lines(bool copies) {
-        const Walker &leader = best();
-        const double most = 2 * leader.best_cost();
-        if (!copies) {
-            std::erase_if(walkers_, [most](const auto &w) { return w->best_cost() > most; });
-            return;
-        }
-        for (auto &w : walkers_) {
-            if (w->best_cost() <= most) continue;
-            given_up_ += w->work();
-            w = line_on(leader.side(), 2 * lines_ + copies_++);
-            w->go_on_from(leader);
-        }
     }
 
     template <class Work> void in_parallel(const Work &work) {
@@ -376,8 +350,6 @@ class Search {
     const std::size_t lines_;
     const Log2Binomial log2_binomial_;
     std::vector<std::unique_ptr<Walker>> walkers_;
-    std::size_t copies_ = 0; // so far
-    double given_up_ = 0;    // work of the lines in whose place they are
 };
 
 } // namespace
@@ -400,7 +372,7 @@ FrontierOrder find_frontier_order(const std::array<FrontierSide, 2> &sides,
     order.feasible = !order.rows.empty();
     order.too_wide = !order.feasible && search.too_wide();
     order.seconds = best.best_cost();
-    order.transposed = best.side().transposed;
+    order.transposed = best.transposed();
     return order;
 }
 
