@@ -303,7 +303,9 @@ class Search {
             spent_before = spent;
             round = std::min(round, (allowed - spent) / static_cast<double>(walkers_.size()));
             if (predicted > hopeless * options_.limit_seconds && spent > short_search) break;
-            if (predicted > SearchBudget::far * options_.other_seconds && spent > 1e9 * options_.budget.least)
+            costs_.push_back(predicted);
+            if (spent > 1e9 * options_.budget.least &&
+                (predicted > SearchBudget::far * options_.other_seconds || falls_behind()))
                 break;
             if (predicted > SearchBudget::far * SearchBudget::far * options_.branches_seconds) break;
             in_parallel([&](Walker &w) {
@@ -341,6 +343,12 @@ class Search {
         return 1e9 * (cost <= other ? own : std::min(own, options_.other_search));
     }
 
+    // Behind the other way, and two rounds more that gain as much as the last two will not come up with it.
+    bool falls_behind() const {
+        return costs_.back() > options_.other_seconds && costs_.size() > 2 &&
+               costs_.back() * costs_.back() >= options_.other_seconds * *(costs_.end() - 3);
+    }
+
     template <class Work> void in_parallel(const Work &work) {
         parallel_for(walkers_.size(), [&](std::size_t k) { work(*walkers_[k]); });
     }
@@ -350,6 +358,7 @@ class Search {
     const std::size_t lines_;
     const Log2Binomial log2_binomial_;
     std::vector<std::unique_ptr<Walker>> walkers_;
+    std::vector<double> costs_; // of the best, before each round
 };
 
 } // namespace

@@ -159,7 +159,7 @@ class Proposal {
         if (!task_.asks_for_gpu()) return;
         search.budget.effort *= 0.1;
         search.other_seconds = worth_a_gpu / pace; // what comes nowhere near that is not worth more
-        const FrontierOrder order = found_order(sides, search);
+        const FrontierOrder order = kept_frontier_order(task_, sides, search);
         if (order.feasible) task_.expect_on_cpu(order.seconds * pace);
     }
 
