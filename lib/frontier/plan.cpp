@@ -157,8 +157,8 @@ class Proposal {
         const double pace = slowdown_of(task_, false).time * runs_of(task_, false);
         task_.expect_on_cpu(branches_ * pace);
         if (!task_.asks_for_gpu()) return;
-        search.budget.effort *= 0.1;
-        search.other_seconds = worth_a_gpu / pace; // what comes nowhere near that is not worth more
+        search.budget.share = 0; // what is not below that after so short a search is not worth a longer one
+        search.other_seconds = worth_a_gpu / pace;
         const FrontierOrder order = kept_frontier_order(task_, sides, search);
         if (order.feasible) task_.expect_on_cpu(order.seconds * pace);
     }
