@@ -345,7 +345,7 @@ class Search {
 
     // Behind the other way, and two rounds more that gain as much as the last two will not come up with it.
     bool falls_behind() const {
-        return costs_.back() > options_.other_seconds && costs_.size() > 2 &&
+        return options_.may_fall_behind && costs_.back() > options_.other_seconds && costs_.size() > 2 &&
                costs_.back() * costs_.back() >= options_.other_seconds * *(costs_.end() - 3);
     }
 

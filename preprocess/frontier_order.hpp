@@ -22,6 +22,7 @@ struct FrontierOrderOptions {
     FrontierPrice sparse, dense;     // the cheaper one for an order is its cost
     double other_seconds = 1e300;    // what the best other engine would take: what is far from it is given up
     double other_search = 1e300;     // seconds that searching is worth for that one
+    bool may_fall_behind = false;    // the search ends where it will not come up with that one
     double branches_seconds = 1e300; // what a tree takes, found in a short search: further yet is given up
     SearchBudget budget;             // of the search, on both sides
     double limit_seconds = 1e300;    // a run predicted to take many times this will not be run

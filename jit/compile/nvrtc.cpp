@@ -147,14 +147,14 @@ Compiled compile(const std::string &source, const std::string &target,
 
 void begin_nvrtc() noexcept {
     static std::once_flag once;
-    try {
-        std::call_once(once, [] {
-            if (nvrtc_status().found)
-                (void)compile("extern \"C\" __global__ void begin(double *x) { *x += 1; }",
-                              formatted("sm_{}", nvrtc_status().architectures.back()), {});
-        });
-    } catch (...) { // told to who compiles a kernel
-    }
+    std::call_once(once, []() noexcept {
+        if (!nvrtc_status().found) return;
+        try {
+            (void)compile("extern \"C\" __global__ void begin(double *x) { *x += 1; }",
+                          formatted("sm_{}", nvrtc_status().architectures.back()), {});
+        } catch (...) { // told to who compiles a kernel
+        }
+    });
 }
 
 std::string target_for(int compute_capability) {

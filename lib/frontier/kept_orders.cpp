@@ -69,7 +69,8 @@ FrontierOrder kept_frontier_order(const Proposals &task, const std::array<Fronti
     add(arguments, search.dense);
     add(arguments, search.budget);
     arguments.all(search.seed, search.transposed ? 1 + *search.transposed : 0, search.other_seconds,
-                  search.other_search, search.branches_seconds, search.limit_seconds, search.most_bytes);
+                  search.other_search, search.may_fall_behind ? 1 : 0, search.branches_seconds,
+                  search.limit_seconds, search.most_bytes);
     FrontierOrder order;
     with_kept_order(
         task.kept_orders(), {"rows", "frontier", task.a.rows, task.a.nnz()}, arguments,

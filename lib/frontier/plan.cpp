@@ -157,7 +157,8 @@ class Proposal {
         const double pace = slowdown_of(task_, false).time * runs_of(task_, false);
         task_.expect_on_cpu(branches_ * pace);
         if (!task_.asks_for_gpu()) return;
-        search.budget.share = 0; // what is not below that after so short a search is not worth a longer one
+        search.budget.share =
+            0; // 20 ms: what takes longer than a GPU is worth after that may be asked for one
         search.other_seconds = worth_a_gpu / pace;
         const FrontierOrder order = kept_frontier_order(task_, sides, search);
         if (order.feasible) task_.expect_on_cpu(order.seconds * pace);
@@ -180,6 +181,9 @@ class Proposal {
         const Outlook other = better(task_.outlook(), task_.best_so_far());
         search.other_seconds = std::min(other.seconds, branches_);
         search.other_search = other.worth_searching;
+        // Both are priced in doubles: others, and residues, may take one longer by more than the other.
+        search.may_fall_behind = task_.values.numbers.precision == Precision::double_ ||
+                                 task_.values.numbers.precision == Precision::dd;
         const bool by_gpu = task_.may_use_gpu();
         if (by_gpu) {
             search.dense = dense_price(nonnegative, task_.machine.gpu());

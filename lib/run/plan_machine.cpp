@@ -58,8 +58,8 @@ int PlanMachine::gpu_count() const {
 }
 
 void PlanMachine::looked_up_order(bool was_kept) const {
-    was_seen_before_ |= was_kept;
-    if (!was_seen_before_ && sight_ && sight_->gpu && call_) call_->begin_beside(begin_nvrtc);
+    has_kept_order_ |= was_kept;
+    if (!has_kept_order_ && saw_gpu() && call_) call_->begin_beside(begin_nvrtc);
 }
 
 double PlanMachine::memory_limit(bool on_gpu) const {

@@ -25,7 +25,8 @@ class PlanMachine {
     GpuProperties gpu() const;
     int gpu_count() const; // that the options name, one at least
 
-    // A block that no order was kept of has no kernels either: where a GPU was looked at, NVRTC is begun
+    bool saw_gpu() const { return sight_ && sight_->gpu; } // a plan asked for it, and there is one
+    // A block that no order was kept of will hardly have kernels: where there is a GPU for it, NVRTC is begun
     // beside.
     void looked_up_order(bool was_kept) const;
 
@@ -38,7 +39,7 @@ class PlanMachine {
     const Options &options_;
     RunControl *call_;
     mutable std::optional<GpuSight> sight_; // the same for the whole of a block's plan
-    mutable bool was_seen_before_ = false;
+    mutable bool has_kept_order_ = false;
 };
 
 } // namespace libperm

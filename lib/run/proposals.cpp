@@ -87,9 +87,9 @@ SearchBudget Proposals::search_budget(bool on_gpu) const {
     return budget;
 }
 
-// Short searches are kept only where the call takes long: there may be thousands of patterns.
+// A millisecond more is much where a GPU would be done; else there may be thousands of patterns.
 KeptOrders Proposals::kept_orders() const {
-    return {options.cache, asks_for_gpu() ? 2e-3 : 0.02,
+    return {options.cache, machine.saw_gpu() ? 1e-3 : 0.02,
             [this](bool was_kept) { machine.looked_up_order(was_kept); }};
 }
 

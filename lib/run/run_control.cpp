@@ -60,6 +60,7 @@ double RunControl::fraction() const {
 void RunControl::begin_beside(void (*work)() noexcept) {
     if (whole_) return whole_->begin_beside(work);
     const std::lock_guard lock(beside_mutex_);
+    beside_.reserve(beside_.size() + 1); // before a thread is there
     for (const auto &[begun, thread] : beside_)
         if (begun == work) return;
     try {

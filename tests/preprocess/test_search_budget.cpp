@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <cmath>
+#include <utility>
 
 using namespace libperm;
 using perm::families::Entries;
@@ -97,6 +98,36 @@ TEST_CASE("frontier: no budget leaves the first order, a budget none that is wor
         better += more.seconds < 0.999 * first.seconds;
     }
     CHECK(better > 0);
+}
+
+TEST_CASE("frontier: a search that will not come up with another way ends sooner, if it may") {
+    Random random(test_seed() + 3);
+    int sooner = 0;
+    for (int k = 0; k < run::cases(6); ++k) {
+        CAPTURE(k);
+        const Pattern a = random_pattern(random.integer(26, 34), random.uniform(0.25, 0.4), random);
+        std::atomic<std::int64_t> polls = 0;
+        FrontierOrderOptions options;
+        options.seed = random.bits() >> 8;
+        options.budget = {1e9, 1e-3, 0.02}; // 60 ms of work
+        options.poll = [&polls] { ++polls; };
+        const auto search = [&](double other_seconds, bool may_fall_behind) {
+            options.other_seconds = other_seconds;
+            options.may_fall_behind = may_fall_behind;
+            polls = 0;
+            FrontierOrder order;
+            with_threads(1, [&] { order = find_frontier_order(frontier_sides(a, {}), options); });
+            return std::pair(order, polls.load());
+        };
+        const auto [alone, all] = search(1e300, false);
+        CHECK(search(1e300, true).first.rows == alone.rows);
+        const auto [left, some] = search(alone.seconds / 4, true);
+        CHECK(left.seconds >= alone.seconds);
+        CHECK(some <= all);
+        CHECK(search(alone.seconds / 4, false).second >= some);
+        sooner += 2 * some < all;
+    }
+    CHECK(sooner > run::enough(3));
 }
 
 TEST_CASE("branches: any number of threads finds the same tree, a small budget none that is better") {

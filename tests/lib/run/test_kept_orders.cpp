@@ -100,7 +100,7 @@ TEST_CASE("a plan is the same with kept orders, with none, and after they were s
         }
     }
     CHECK(kept > 0);
-    CHECK(spoilt > (run::sanitized ? 1 : 10));
+    CHECK(spoilt >= (run::sanitized ? 2 : 8) * kept); // how many took long enough is the machine's
 }
 
 TEST_CASE("what was kept for one block is not used for another" * doctest::skip(run::sanitized)) {
