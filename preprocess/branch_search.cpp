@@ -140,14 +140,11 @@ class SearchOnTree {
         if (cost() > SearchBudget::far * other) return std::min(longest, own / 4);
         const double of_long_runs = 2 * budget.effort * budget.share * other;
         if (cost() > other)
-            return std::min(longest, comes_near() ? patience * own : std::max(own, of_long_runs));
+            return std::min(longest,
+                            comes_near(costs_, other) ? patience * own : std::max(own, of_long_runs));
         const bool alone = SearchBudget::far * cost() < other; // nobody else will search
         return std::min(longest,
                         std::max(alone ? 4 * own : own, spent() + std::min(gain_, most_gain * cost())));
-    }
-    // Whether two rounds more that gain as much as the last two will do.
-    bool comes_near() const {
-        return costs_.size() > 2 && cost() * cost() < options_.other_seconds * *(costs_.end() - 3);
     }
     double cost() const {
         double least = 1e300;

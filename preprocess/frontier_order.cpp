@@ -343,10 +343,10 @@ class Search {
         return 1e9 * (cost <= other ? own : std::min(own, options_.other_search));
     }
 
-    // Behind the other way, and two rounds more that gain as much as the last two will not come up with it.
+    // Behind the other way, and will not come up with it.
     bool falls_behind() const {
         return options_.may_fall_behind && costs_.back() > options_.other_seconds && costs_.size() > 2 &&
-               costs_.back() * costs_.back() >= options_.other_seconds * *(costs_.end() - 3);
+               !comes_near(costs_, options_.other_seconds);
     }
 
     template <class Work> void in_parallel(const Work &work) {

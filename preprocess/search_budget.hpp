@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <vector>
 
 namespace libperm {
 
@@ -24,5 +25,11 @@ struct SearchBudget {
                std::max({share * run, std::min(least, of_short * run), std::min(start, of_start * run)});
     }
 };
+
+// Whether two rounds of search more that gain as much as the last two will come up with another way. `costs`:
+// of the best before each round, the last of them now.
+inline bool comes_near(const std::vector<double> &costs, double other) {
+    return costs.size() > 2 && costs.back() * costs.back() < other * *(costs.end() - 3);
+}
 
 } // namespace libperm
