@@ -21,7 +21,7 @@ template <bool complex, bool split> class CountSteps {
   public:
     static constexpr int parts = (complex ? 2 : 1) * (split ? 2 : 1);
 
-    HWY_INLINE explicit CountSteps(const CountedColumns &a) : a_(a), low_(low_kinds(a)) {
+    LANES_INLINE explicit CountSteps(const CountedColumns &a) : a_(a), low_(low_kinds(a)) {
         a.list(part_);
         tabulate();
     }
@@ -33,7 +33,7 @@ template <bool complex, bool split> class CountSteps {
     }
     double base(int part, int i) const { return base_[part][i]; } // of the others
 
-    HWY_INLINE void begin(std::uint64_t step) {
+    LANES_INLINE void begin(std::uint64_t step) {
         for (int part = 0; part < parts; ++part) std::fill_n(base_[part], a_.stride, 0.0);
         for (int j = low_.kinds; j < a_.columns; ++j) {
             const int last = last_count(a_, j);
@@ -46,7 +46,7 @@ template <bool complex, bool split> class CountSteps {
         }
     }
 
-    HWY_INLINE void advance() { // not beyond the last step
+    LANES_INLINE void advance() { // not beyond the last step
         for (int j = low_.kinds;; ++j) {
             const int next = taken_[j] + by_[j];
             if (next < 0 || next > last_count(a_, j)) {
@@ -59,7 +59,7 @@ template <bool complex, bool split> class CountSteps {
         }
     }
     // Of two steps with the same terms one counts, twice; 0 for the other.
-    HWY_INLINE double weight() const {
+    LANES_INLINE double weight() const {
         double weight = 1;
         for (int j = a_.columns; j-- > low_.kinds && weight == 1;) {
             const int twice = 2 * taken_[j], c = a_.column_count[j];
@@ -73,7 +73,7 @@ template <bool complex, bool split> class CountSteps {
     }
 
   private:
-    HWY_INLINE void tabulate() {
+    LANES_INLINE void tabulate() {
         std::fill_n(low_weight_, low_.lanes, 0.0);
         std::fill_n(table_, a_.rows * parts * low_.lanes, 0.0);
         HWY_ALIGN double times[most_low_counts];
@@ -102,7 +102,7 @@ template <bool complex, bool split> class CountSteps {
 
     double *table(int part, int i) { return table_ + (i * parts + part) * low_.lanes; }
 
-    HWY_INLINE void add_column(int part, int j, double times) {
+    LANES_INLINE void add_column(int part, int j, double times) {
         const double *const column = part_[part] + j * a_.stride;
         for (int i = 0; i < a_.stride; ++i) base_[part][i] += times * column[i];
     }
@@ -123,7 +123,7 @@ template <bool complex, bool split, bool dd> struct RowSums {
     using A = std::conditional_t<complex, Complex<Part>, Part>;
     using Number = typename A::Number;
 
-    static HWY_INLINE Number of(const Steps &steps, int i, int lane) {
+    static LANES_INLINE Number of(const Steps &steps, int i, int lane) {
         if constexpr (complex)
             return {of_grids(steps, 0, i, lane), of_grids(steps, Steps::parts / 2, i, lane)};
         else
@@ -131,10 +131,10 @@ template <bool complex, bool split, bool dd> struct RowSums {
     }
 
   private:
-    static HWY_INLINE Eight of_part(const Steps &steps, int part, int i, int lane) {
+    static LANES_INLINE Eight of_part(const Steps &steps, int part, int i, int lane) {
         return Eight(steps.base(part, i)) + load<vectors_of_eight>(steps.low_sum(part, i, lane));
     }
-    static HWY_INLINE typename Part::Number of_grids(const Steps &steps, int part, int i, int lane) {
+    static LANES_INLINE typename Part::Number of_grids(const Steps &steps, int part, int i, int lane) {
         if constexpr (!split)
             return Part::number(of_part(steps, part, i, lane));
         else if constexpr (dd)

@@ -21,9 +21,9 @@ template <bool complex, bool split, bool dd> class CountWalk {
     using Number = typename A::Number;
 
   public:
-    HWY_INLINE explicit CountWalk(const CountedColumns &a) : a_(a), steps_(a) {}
+    LANES_INLINE explicit CountWalk(const CountedColumns &a) : a_(a), steps_(a) {}
 
-    HWY_INLINE CountSum sum(std::uint64_t first, std::uint64_t last) {
+    LANES_INLINE CountSum sum(std::uint64_t first, std::uint64_t last) {
         steps_.begin(first);
         auto sum = A::zero_sum();
         Eight mass(0.0);
@@ -42,7 +42,7 @@ template <bool complex, bool split, bool dd> class CountWalk {
     }
 
   private:
-    HWY_INLINE void add_step(double weight, typename A::Sum &sum, Eight &mass) {
+    LANES_INLINE void add_step(double weight, typename A::Sum &sum, Eight &mass) {
         Number terms = weighted(product(0), 0);
         Eight magnitude = A::magnitude(terms);
         for (int lane = count_lanes; lane < steps_.lanes(); lane += count_lanes) {
@@ -55,25 +55,25 @@ template <bool complex, bool split, bool dd> class CountWalk {
         mass = mass + magnitude * fabs(by);
     }
 
-    static HWY_INLINE Number times(const Number &x, Eight by) {
+    static LANES_INLINE Number times(const Number &x, Eight by) {
         if constexpr (complex)
             return {Part::multiply(x.re, Part::number(by)), Part::multiply(x.im, Part::number(by))};
         else
             return Part::multiply(x, Part::number(by));
     }
-    HWY_INLINE Number weighted(const Number &x, int lane) const {
+    LANES_INLINE Number weighted(const Number &x, int lane) const {
         return times(x, load<vectors_of_eight>(steps_.low_weight(lane)));
     }
 
-    HWY_INLINE Number product(int lane) {
+    LANES_INLINE Number product(int lane) {
         Number product = power<A>(row_sum(0, lane), a_.row_count[0]);
         for (int i = 1; i < a_.rows; ++i)
             product = A::multiply(product, power<A>(row_sum(i, lane), a_.row_count[i]));
         return product;
     }
-    HWY_INLINE Number row_sum(int i, int lane) const { return Sums::of(steps_, i, lane); }
+    LANES_INLINE Number row_sum(int i, int lane) const { return Sums::of(steps_, i, lane); }
 
-    static HWY_INLINE void add_lanes(Eight s, Eight e, double &sum, double &rest) {
+    static LANES_INLINE void add_lanes(Eight s, Eight e, double &sum, double &rest) {
         HWY_ALIGN double sums[count_lanes], errors[count_lanes];
         store(s, sums);
         store(e, errors);
@@ -83,13 +83,13 @@ template <bool complex, bool split, bool dd> class CountWalk {
             rest += s2.lo + errors[k];
         }
     }
-    static HWY_INLINE void add_lanes(const typename Part::Sum &s, double &sum, double &rest) {
+    static LANES_INLINE void add_lanes(const typename Part::Sum &s, double &sum, double &rest) {
         if constexpr (dd)
             add_lanes(s.hi, s.lo, sum, rest);
         else
             add_lanes(s.sum, s.error, sum, rest);
     }
-    static HWY_INLINE void total(const typename A::Sum &sum, Eight mass, CountSum &all) {
+    static LANES_INLINE void total(const typename A::Sum &sum, Eight mass, CountSum &all) {
         if constexpr (complex) {
             add_lanes(sum.re, all.re, all.re_rest);
             add_lanes(sum.im, all.im, all.im_rest);

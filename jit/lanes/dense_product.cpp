@@ -23,8 +23,8 @@ static_assert(panel_columns % tile_columns == 0);
 struct TileRow {
     Vector left, middle, right;
 
-    HWY_INLINE TileRow() : left(hn::Zero(Tag())), middle(hn::Zero(Tag())), right(hn::Zero(Tag())) {}
-    HWY_INLINE explicit TileRow(const double *p)
+    LANES_INLINE TileRow() : left(hn::Zero(Tag())), middle(hn::Zero(Tag())), right(hn::Zero(Tag())) {}
+    LANES_INLINE explicit TileRow(const double *p)
         : left(hn::LoadU(Tag(), p)),
           middle(hn::LoadU(Tag(), p + in_vector)),
           right(hn::LoadU(Tag(), p + 2 * in_vector)) {}
@@ -34,12 +34,12 @@ struct TileRow {
 template <int rows> struct Tile {
     Tile<rows / 2> upper, lower;
 
-    HWY_INLINE Tile() {}
-    HWY_INLINE void add(const double *a, const TileRow &b) {
+    LANES_INLINE Tile() {}
+    LANES_INLINE void add(const double *a, const TileRow &b) {
         upper.add(a, b);
         lower.add(a + rows / 2, b);
     }
-    HWY_INLINE void add_to(double *c, std::size_t stride) const {
+    LANES_INLINE void add_to(double *c, std::size_t stride) const {
         upper.add_to(c, stride);
         lower.add_to(c + rows / 2 * stride, stride);
     }
@@ -47,21 +47,22 @@ template <int rows> struct Tile {
 template <> struct Tile<1> {
     TileRow sum;
 
-    HWY_INLINE Tile() {}
-    HWY_INLINE void add(const double *a, const TileRow &b) {
+    LANES_INLINE Tile() {}
+    LANES_INLINE void add(const double *a, const TileRow &b) {
         const Vector factor = hn::Set(Tag(), *a);
         sum.left = multiply_add(factor, b.left, sum.left);
         sum.middle = multiply_add(factor, b.middle, sum.middle);
         sum.right = multiply_add(factor, b.right, sum.right);
     }
-    HWY_INLINE void add_to(double *c, std::size_t) const {
+    LANES_INLINE void add_to(double *c, std::size_t) const {
         hn::StoreU(hn::Add(hn::LoadU(Tag(), c), sum.left), Tag(), c);
         hn::StoreU(hn::Add(hn::LoadU(Tag(), c + in_vector), sum.middle), Tag(), c + in_vector);
         hn::StoreU(hn::Add(hn::LoadU(Tag(), c + 2 * in_vector), sum.right), Tag(), c + 2 * in_vector);
     }
 };
 
-HWY_INLINE void add_tile(const double *a, const double *b, std::size_t count, double *c, std::size_t stride) {
+LANES_INLINE void add_tile(const double *a, const double *b, std::size_t count, double *c,
+                           std::size_t stride) {
     Tile<tile_rows> sums;
     for (std::size_t k = 0; k < count; ++k) sums.add(a + k * panel_rows, TileRow(b + k * panel_columns));
     sums.add_to(c, stride);
@@ -69,7 +70,7 @@ HWY_INLINE void add_tile(const double *a, const double *b, std::size_t count, do
 
 // work(c, stride) of a full panel's numbers, where they stand or, of one that is filled up, in a copy.
 template <class Work>
-HWY_INLINE void with_full_panel(const DensePanels &p, double *numbers, const Work &work) {
+LANES_INLINE void with_full_panel(const DensePanels &p, double *numbers, const Work &work) {
     if (p.rows == panel_rows && p.columns == panel_columns) return work(numbers, p.stride);
     HWY_ALIGN double c[panel_rows * panel_columns] = {};
     for (std::size_t r = 0; r < p.rows; ++r)
@@ -90,18 +91,18 @@ void add_doubles(const DensePanels &p) {
 using One = Wide<1>;
 using Pairs = DD<One>;
 
-HWY_INLINE One at(const double *p) { return {hn::LoadU(Tag(), p)}; }
+LANES_INLINE One at(const double *p) { return {hn::LoadU(Tag(), p)}; }
 
 template <int rows> struct DdTile {
     DdTile<rows / 2> upper, lower;
 
-    HWY_INLINE DdTile(const double *hi, const double *lo, std::size_t stride)
+    LANES_INLINE DdTile(const double *hi, const double *lo, std::size_t stride)
         : upper(hi, lo, stride), lower(hi + rows / 2 * stride, lo + rows / 2 * stride, stride) {}
-    HWY_INLINE void add(const double *hi, const double *lo, const Pairs::Number &b) {
+    LANES_INLINE void add(const double *hi, const double *lo, const Pairs::Number &b) {
         upper.add(hi, lo, b);
         lower.add(hi + rows / 2, lo + rows / 2, b);
     }
-    HWY_INLINE void put(double *hi, double *lo, std::size_t stride) const {
+    LANES_INLINE void put(double *hi, double *lo, std::size_t stride) const {
         upper.put(hi, lo, stride);
         lower.put(hi + rows / 2 * stride, lo + rows / 2 * stride, stride);
     }
@@ -109,11 +110,11 @@ template <int rows> struct DdTile {
 template <> struct DdTile<1> {
     Pairs::Number sum;
 
-    HWY_INLINE DdTile(const double *hi, const double *lo, std::size_t) : sum{at(hi), at(lo)} {}
-    HWY_INLINE void add(const double *hi, const double *lo, const Pairs::Number &b) {
+    LANES_INLINE DdTile(const double *hi, const double *lo, std::size_t) : sum{at(hi), at(lo)} {}
+    LANES_INLINE void add(const double *hi, const double *lo, const Pairs::Number &b) {
         sum = Pairs::madd({One(*hi), One(*lo)}, b, sum);
     }
-    HWY_INLINE void put(double *hi, double *lo, std::size_t) const {
+    LANES_INLINE void put(double *hi, double *lo, std::size_t) const {
         hn::StoreU(sum.hi.v, Tag(), hi);
         hn::StoreU(sum.lo.v, Tag(), lo);
     }

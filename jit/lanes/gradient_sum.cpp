@@ -55,7 +55,7 @@ template <bool complex, bool split, int vectors> class GradientWalk {
                          numbers = Products::numbers, block = numbers * eight_lanes;
 
   public:
-    HWY_INLINE GradientWalk(const CountedColumns &a, double *space)
+    LANES_INLINE GradientWalk(const CountedColumns &a, double *space)
         : a_(a),
           shape_(a),
           rows_(a.rows),
@@ -76,7 +76,7 @@ template <bool complex, bool split, int vectors> class GradientWalk {
         return Products::space(a.rows) + static_cast<std::size_t>(doubles);
     }
 
-    HWY_INLINE void add_piece(std::uint64_t piece, LineSums &out) {
+    LANES_INLINE void add_piece(std::uint64_t piece, LineSums &out) {
         begin(piece);
         whole_ = Eights::zero_sum();
         std::fill(differences_, base_, 0.0); // and the masses
@@ -99,7 +99,7 @@ template <bool complex, bool split, int vectors> class GradientWalk {
     double *pending(int level, int i) { return pending_ + (level * rows_ + i) * block; }
     double entry(int part, int i, int j) const { return part_[part][j * a_.stride + i]; }
 
-    static HWY_INLINE Whole eights(const Number &x) {
+    static LANES_INLINE Whole eights(const Number &x) {
         if constexpr (complex)
             return {to_eight<size>(x.re), to_eight<size>(x.im)};
         else
@@ -107,7 +107,7 @@ template <bool complex, bool split, int vectors> class GradientWalk {
     }
 
     // The lanes' signs of column 1 .. low, and their product.
-    HWY_INLINE void tabulate() {
+    LANES_INLINE void tabulate() {
         std::fill_n(sign_, lanes, 1.0);
         for (int lane = 0; lane < lanes; ++lane)
             for (int bit = 0; bit < shape_.low; ++bit)
@@ -123,7 +123,7 @@ template <bool complex, bool split, int vectors> class GradientWalk {
             }
     }
 
-    HWY_INLINE void begin(std::uint64_t piece) {
+    LANES_INLINE void begin(std::uint64_t piece) {
         for (int part = 0; part < parts; ++part) {
             std::copy_n(part_[part], a_.stride, base_ + part * a_.stride);
             for (int j = shape_.first_middle(); j < a_.columns; ++j) {
@@ -132,49 +132,49 @@ template <bool complex, bool split, int vectors> class GradientWalk {
             }
         }
     }
-    HWY_INLINE void change(unsigned step) {
+    LANES_INLINE void change(unsigned step) {
         const int bit = std::countr_zero(step);
         const double twice = (step ^ step >> 1) >> bit & 1 ? -2 : 2;
         for (int part = 0; part < parts; ++part) add_column(part, shape_.first_middle() + bit, twice);
     }
-    HWY_INLINE void add_column(int part, int j, double times) {
+    LANES_INLINE void add_column(int part, int j, double times) {
         const double *const column = part_[part] + j * a_.stride;
         double *const base = base_ + part * a_.stride;
         for (int i = 0; i < a_.stride; ++i) base[i] += times * column[i];
     }
 
-    HWY_INLINE D sum_of_part(int part, int i) {
+    LANES_INLINE D sum_of_part(int part, int i) {
         return D(base_[part * a_.stride + i]) + load<size>(table_ + (i * parts + part) * lanes);
     }
-    HWY_INLINE D sum_of_grids(int part, int i) {
+    LANES_INLINE D sum_of_grids(int part, int i) {
         if constexpr (split)
             return sum_of_part(part, i) + sum_of_part(part + 1, i);
         else
             return sum_of_part(part, i);
     }
-    HWY_INLINE Number row_sum(int i) {
+    LANES_INLINE Number row_sum(int i) {
         if constexpr (complex)
             return {sum_of_grids(0, i), sum_of_grids(parts / 2, i)};
         else
             return sum_of_grids(0, i);
     }
 
-    HWY_INLINE void add_mass(int i, const Number &x) {
+    LANES_INLINE void add_mass(int i, const Number &x) {
         double *const to = mass_ + i * eight_lanes;
         store(load<vectors_of_eight>(to) + to_eight<size>(A::magnitude(x)), to);
     }
     double *difference(int k, int i) { return differences_ + (k * rows_ + i) * block; }
-    HWY_INLINE void add_difference(int k, int i, const Whole &x) {
+    LANES_INLINE void add_difference(int k, int i, const Whole &x) {
         double *const to = difference(k, i);
         put_number(Eights::add(get_number<Whole>(to), x), to);
     }
-    HWY_INLINE void subtract_difference(int k, int i, const Whole &x) {
+    LANES_INLINE void subtract_difference(int k, int i, const Whole &x) {
         double *const to = difference(k, i);
         put_number(Eights::subtract(get_number<Whole>(to), x), to);
     }
 
     // The sum of a step's eights, whose differences are those of the columns that tell them apart.
-    template <int of> HWY_INLINE Eight fold_vectors(Wide<of> x, Eight *differences) {
+    template <int of> LANES_INLINE Eight fold_vectors(Wide<of> x, Eight *differences) {
         if constexpr (of == vectors_of_eight) {
             return x;
         } else {
@@ -183,7 +183,7 @@ template <bool complex, bool split, int vectors> class GradientWalk {
             return fold_vectors<of / 2>(x.low + x.high, differences);
         }
     }
-    template <bool even> HWY_INLINE Whole fold(int i, const Number &x) {
+    template <bool even> LANES_INLINE Whole fold(int i, const Number &x) {
         Whole sum;
         if constexpr (complex) {
             Eight re[2], im[2];
@@ -196,14 +196,14 @@ template <bool complex, bool split, int vectors> class GradientWalk {
         }
         return sum;
     }
-    template <bool even> HWY_INLINE void fold_difference(int k, int i, const Whole &x) {
+    template <bool even> LANES_INLINE void fold_difference(int k, int i, const Whole &x) {
         if constexpr (even)
             add_difference(k, i, x);
         else
             subtract_difference(k, i, x);
     }
 
-    HWY_INLINE void even_step() {
+    LANES_INLINE void even_step() {
         const Number whole = products_.each(
             load<size>(sign_), [this](int i) HWY_ATTR { return row_sum(i); },
             [this](int i, const Number &x) HWY_ATTR {
@@ -213,7 +213,7 @@ template <bool complex, bool split, int vectors> class GradientWalk {
         add_whole(whole, true);
     }
     // Its terms' sign is the other than the even step's before it.
-    HWY_INLINE void odd_step(unsigned step) {
+    LANES_INLINE void odd_step(unsigned step) {
         const int levels = std::countr_one(step); // halves that are done
         double *const to = pending(levels, 0);
         const bool is_on = (step >> 1 & 1) == 0;
@@ -231,7 +231,7 @@ template <bool complex, bool split, int vectors> class GradientWalk {
         add_whole(whole, false);
         for (int level = 1; level < levels; ++level) join_halves(level, to, step);
     }
-    HWY_INLINE void join_halves(int level, double *seconds, unsigned step) {
+    LANES_INLINE void join_halves(int level, double *seconds, unsigned step) {
         const bool is_on = (step >> (level + 1) & 1) == 0;
         for (int i = 0; i < rows_; ++i) {
             const Whole first = get_number<Whole>(pending(level, i)),
@@ -243,20 +243,20 @@ template <bool complex, bool split, int vectors> class GradientWalk {
             put_number(Eights::add(first, second), seconds + i * block);
         }
     }
-    HWY_INLINE void add_whole(const Number &x, bool is_on) {
+    LANES_INLINE void add_whole(const Number &x, bool is_on) {
         const Whole e = eights(x);
         whole_ = Eights::sum(whole_, is_on ? e : Eights::negate(e));
         whole_mass_ = whole_mass_ + to_eight<size>(A::magnitude(x));
     }
 
     // Adds numbers, times 1 or -1.
-    static HWY_INLINE void add(double x, double *sum, double *rest) {
+    static LANES_INLINE void add(double x, double *sum, double *rest) {
         const Twofold<double> s = two_sum(*sum, x);
         *sum = s.hi;
         *rest += s.lo;
     }
 
-    HWY_INLINE void finish(std::uint64_t piece, LineSums &out) {
+    LANES_INLINE void finish(std::uint64_t piece, LineSums &out) {
         const double sign = std::popcount(piece) % 2 == 0 ? 1 : -1;
         for (int part = 0; part < numbers; ++part)
             for (int i = 0; i < rows_; ++i) {
@@ -289,7 +289,7 @@ template <bool complex, bool split, int vectors> class GradientWalk {
     }
 
     // Of lanes that have their signs: all, and with the sign of each column 1 .. 3 besides.
-    static HWY_INLINE void sum_lanes(const double *x, double *low) {
+    static LANES_INLINE void sum_lanes(const double *x, double *low) {
         double pair[4], by_one = 0;
         for (int k = 0; k < 4; ++k) pair[k] = x[2 * k] + x[2 * k + 1];
         for (int k = 0; k < 4; ++k) by_one += x[2 * k] - x[2 * k + 1];

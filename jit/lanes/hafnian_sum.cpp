@@ -20,21 +20,21 @@ constexpr int vectors = HafnianLanes::lanes / static_cast<int>(in_vector);
 
 template <class Number> constexpr std::size_t doubles_of = sizeof(Number) / sizeof(Lane) * in_vector;
 
-HWY_INLINE void read(const double *p, Lane &x) { x = load<1>(p); }
-HWY_INLINE void read(const double *p, Twofold<Lane> &x) {
+LANES_INLINE void read(const double *p, Lane &x) { x = load<1>(p); }
+LANES_INLINE void read(const double *p, Twofold<Lane> &x) {
     read(p, x.hi);
     read(p + in_vector, x.lo);
 }
-template <class Part> HWY_INLINE void read(const double *p, ComplexOf<Part> &x) {
+template <class Part> LANES_INLINE void read(const double *p, ComplexOf<Part> &x) {
     read(p, x.re);
     read(p + doubles_of<Part>, x.im);
 }
-HWY_INLINE void write(double *p, const Lane &x) { store(x, p); }
-HWY_INLINE void write(double *p, const Twofold<Lane> &x) {
+LANES_INLINE void write(double *p, const Lane &x) { store(x, p); }
+LANES_INLINE void write(double *p, const Twofold<Lane> &x) {
     write(p, x.hi);
     write(p + in_vector, x.lo);
 }
-template <class Part> HWY_INLINE void write(double *p, const ComplexOf<Part> &x) {
+template <class Part> LANES_INLINE void write(double *p, const ComplexOf<Part> &x) {
     write(p, x.re);
     write(p + doubles_of<Part>, x.im);
 }
@@ -62,8 +62,8 @@ template <class A, int width> struct Coefficients {
     Number first;
     Coefficients<A, width - 1> rest;
 
-    HWY_INLINE Coefficients() : first(A::number(Lane(0.0))) {}
-    HWY_INLINE void add(const A &a, const Number &x, const double *y) {
+    LANES_INLINE Coefficients() : first(A::number(Lane(0.0))) {}
+    LANES_INLINE void add(const A &a, const Number &x, const double *y) {
         Number other;
         read(y, other);
         first = a.madd(x, other, first);
@@ -71,7 +71,7 @@ template <class A, int width> struct Coefficients {
     }
     // x from behind `reach` on, which reaches but the later ones; y: all of it.
     template <int count>
-    HWY_INLINE void add_last(const A &a, const Factors<A, count> &of, std::size_t reach) {
+    LANES_INLINE void add_last(const A &a, const Factors<A, count> &of, std::size_t reach) {
         for (int t = 0; t < count; ++t) {
             Number next;
             read(of.x[t] + reach + stride, next);
@@ -79,7 +79,7 @@ template <class A, int width> struct Coefficients {
         }
         rest.add_last(a, of, reach + stride);
     }
-    template <class Take> HWY_INLINE void give(int k, const Take &take) const {
+    template <class Take> LANES_INLINE void give(int k, const Take &take) const {
         take(k, first);
         rest.give(k + 1, take);
     }
@@ -88,19 +88,19 @@ template <class A> struct Coefficients<A, 1> {
     using Number = typename A::Number;
     Number first;
 
-    HWY_INLINE Coefficients() : first(A::number(Lane(0.0))) {}
-    HWY_INLINE void add(const A &a, const Number &x, const double *y) {
+    LANES_INLINE Coefficients() : first(A::number(Lane(0.0))) {}
+    LANES_INLINE void add(const A &a, const Number &x, const double *y) {
         Number other;
         read(y, other);
         first = a.madd(x, other, first);
     }
-    template <int count> HWY_INLINE void add_last(const A &, const Factors<A, count> &, std::size_t) {}
-    template <class Take> HWY_INLINE void give(int k, const Take &take) const { take(k, first); }
+    template <int count> LANES_INLINE void add_last(const A &, const Factors<A, count> &, std::size_t) {}
+    template <class Take> LANES_INLINE void give(int k, const Take &take) const { take(k, first); }
 };
 
 // take(k, coefficient k) of sum x y, from `from` on to length - 1.
 template <int width, class A, int count, class Take>
-HWY_INLINE void convolve(const A &a, const Factors<A, count> &of, int from, int length, const Take &take) {
+LANES_INLINE void convolve(const A &a, const Factors<A, count> &of, int from, int length, const Take &take) {
     using Number = typename A::Number;
     constexpr std::size_t stride = doubles_of<Number>;
     int k = from;
@@ -123,23 +123,23 @@ HWY_INLINE void convolve(const A &a, const Factors<A, count> &of, int from, int 
 struct Norm {
     Lane sum, error;
 };
-HWY_INLINE Norm operator+(Norm x, Norm y) { return {x.sum + y.sum, x.error + y.error}; }
-HWY_INLINE Norm operator*(Norm x, Norm y) {
+LANES_INLINE Norm operator+(Norm x, Norm y) { return {x.sum + y.sum, x.error + y.error}; }
+LANES_INLINE Norm operator*(Norm x, Norm y) {
     return {x.sum * y.sum, fma(x.error, y.sum + y.error, x.sum * y.error)};
 }
-HWY_INLINE Norm rounded(Norm x, double roundings) {
+LANES_INLINE Norm rounded(Norm x, double roundings) {
     constexpr double underflow = 0x1p-1000; // of any step, and far more
     return {x.sum, fma(x.sum, Lane(roundings), x.error + Lane(underflow))};
 }
 
 // At least |x|, and hardly more: sqrt(1 + t^2) <= 1 + (sqrt(2) - 1) t for t <= 1.
-template <class Real> HWY_INLINE Lane modulus(const Real &x) {
+template <class Real> LANES_INLINE Lane modulus(const Real &x) {
     if constexpr (requires { x.hi; })
         return fabs(x.hi);
     else
         return fabs(x);
 }
-template <class Part> HWY_INLINE Lane modulus(const ComplexOf<Part> &x) {
+template <class Part> LANES_INLINE Lane modulus(const ComplexOf<Part> &x) {
     constexpr double share = 0x1.a827999fcef36p-2;
     const Lane re = modulus(x.re), im = modulus(x.im);
     return fma(Lane(share), re + im, Lane(1 - share) * fmax(re, im));
@@ -151,7 +151,7 @@ template <class A> class HafnianWalk {
     static constexpr double unit = Facts<A>::unit, per_product = Facts<A>::per_product;
 
   public:
-    HWY_INLINE HafnianWalk(const HafnianLines &of, A a, double *room)
+    LANES_INLINE HafnianWalk(const HafnianLines &of, A a, double *room)
         : of_(of), a_(a), leaf_(of.pairs - 2), error_(Lane(0.0)) {
         for (int s = 0; s <= leaf_; ++s) {
             Level &level = levels_[s];
@@ -182,7 +182,7 @@ template <class A> class HafnianWalk {
     }
 
     // One vector of the lanes.
-    HWY_INLINE void sum(int piece_bits, std::uint64_t piece, int vector, HafnianLanes &to) {
+    LANES_INLINE void sum(int piece_bits, std::uint64_t piece, int vector, HafnianLanes &to) {
         begin();
         split(0, levels_[0].plus, Lane(1.0));
         int s = 1;
@@ -211,11 +211,11 @@ template <class A> class HafnianWalk {
     struct Node {
         double *numbers, *norms;
 
-        HWY_INLINE Norm norm(int number) const {
+        LANES_INLINE Norm norm(int number) const {
             const double *const p = norms + 2 * static_cast<std::size_t>(number) * in_vector;
             return {load<1>(p), load<1>(p + in_vector)};
         }
-        HWY_INLINE void put_norm(int number, Norm x) const {
+        LANES_INLINE void put_norm(int number, Norm x) const {
             double *const p = norms + 2 * static_cast<std::size_t>(number) * in_vector;
             store(x.sum, p);
             store(x.error, p + in_vector);
@@ -235,11 +235,11 @@ template <class A> class HafnianWalk {
     };
 
     template <int count, class Take>
-    HWY_INLINE void products(const Factors<A, count> &of, int length, const Take &take) const {
+    LANES_INLINE void products(const Factors<A, count> &of, int length, const Take &take) const {
         convolve<Facts<A>::width>(a_, of, 0, length, take);
     }
 
-    HWY_INLINE void begin() {
+    LANES_INLINE void begin() {
         const Level &root = levels_[0];
         for (int k = 0; k < root.polynomials; ++k) {
             HWY_ALIGN double parts[A::parts * in_vector] = {};
@@ -256,7 +256,7 @@ template <class A> class HafnianWalk {
     }
 
     // b_01 + l_0 l_1, and its norm.
-    HWY_INLINE const double *closed(const Level &at, const Node &of, int j, double *to, Norm &norm) const {
+    LANES_INLINE const double *closed(const Level &at, const Node &of, int j, double *to, Norm &norm) const {
         const int edge = at.entry(j, j + 1), l0 = at.entry(j, at.lines - 1),
                   l1 = at.entry(j + 1, at.lines - 1);
         const double *const b = at.polynomial(of, edge);
@@ -283,8 +283,8 @@ template <class A> class HafnianWalk {
 
     // The polynomial with sum x y r times either sign; product: the norm of that, as if no more were known.
     template <int count>
-    HWY_INLINE void children(const Level &at, const Node &from, const Level &to, Place place, Lane sign,
-                             const Factors<A, count> &of, Norm product) const {
+    LANES_INLINE void children(const Level &at, const Node &from, const Level &to, Place place, Lane sign,
+                               const Factors<A, count> &of, Norm product) const {
         const double *const b = at.polynomial(from, place.before);
         double *const plus = to.polynomial(to.plus, place.after), *const minus =
                                                                       to.polynomial(to.minus, place.after);
@@ -370,7 +370,7 @@ template <class A> class HafnianWalk {
     }
 
     // The bound is of all additions that are to follow, too.
-    HWY_INLINE void count_leaf(const Node &node) {
+    LANES_INLINE void count_leaf(const Node &node) {
         if constexpr (A::bounded) {
             const Level &at = levels_[leaf_];
             const auto norm = [&](int j, int k) { return node.norm(at.entry(j, k)); };
@@ -400,7 +400,7 @@ template <class A> class HafnianWalk {
 };
 
 // work(arithmetic) with that of the lines.
-template <class Work> HWY_INLINE void with_arithmetic(const HafnianLines &of, const Work &work) {
+template <class Work> LANES_INLINE void with_arithmetic(const HafnianLines &of, const Work &work) {
     switch (of.arithmetic) {
     case Arithmetic::complex:
         return work(Complex<Real<Lane>>{});

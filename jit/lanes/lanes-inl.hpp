@@ -12,6 +12,15 @@
 #define LIBPERM_JIT_LANES_INL_HPP
 #endif
 
+// All of a walk is one function, but where there are no vectors: eight times as long there, it would take
+// half of the time to compile.
+#undef LANES_INLINE
+#if HWY_TARGET == HWY_SCALAR
+#define LANES_INLINE inline
+#else
+#define LANES_INLINE HWY_INLINE
+#endif
+
 HWY_BEFORE_NAMESPACE();
 namespace libperm::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
@@ -20,7 +29,7 @@ using Tag = hn::CappedTag<double, 8>;
 using Vector = hn::Vec<Tag>;
 
 // a * b + c, rounded once.
-HWY_INLINE Vector multiply_add(Vector a, Vector b, Vector c) {
+LANES_INLINE Vector multiply_add(Vector a, Vector b, Vector c) {
 #if HWY_NATIVE_FMA
     return hn::MulAdd(a, b, c);
 #else
@@ -33,7 +42,7 @@ HWY_INLINE Vector multiply_add(Vector a, Vector b, Vector c) {
 #endif
 }
 
-HWY_INLINE Vector negated_multiply_add(Vector a, Vector b, Vector c) {
+LANES_INLINE Vector negated_multiply_add(Vector a, Vector b, Vector c) {
 #if HWY_NATIVE_FMA
     return hn::NegMulAdd(a, b, c);
 #else
@@ -47,24 +56,24 @@ template <int size> struct Wide {
     Wide<size / 2> low, high;
 
     Wide() = default;
-    HWY_INLINE Wide(Wide<size / 2> l, Wide<size / 2> h) : low(l), high(h) {}
-    HWY_INLINE explicit Wide(double x) : low(x), high(x) {}
+    LANES_INLINE Wide(Wide<size / 2> l, Wide<size / 2> h) : low(l), high(h) {}
+    LANES_INLINE explicit Wide(double x) : low(x), high(x) {}
 };
 template <> struct Wide<1> {
     Vector v;
 
     Wide() = default;
-    HWY_INLINE Wide(Vector x) : v(x) {}
-    HWY_INLINE explicit Wide(double x) : v(hn::Set(Tag(), x)) {}
+    LANES_INLINE Wide(Vector x) : v(x) {}
+    LANES_INLINE explicit Wide(double x) : v(hn::Set(Tag(), x)) {}
 };
 
-template <int size> HWY_INLINE Wide<size> load(const double *p) {
+template <int size> LANES_INLINE Wide<size> load(const double *p) {
     if constexpr (size == 1)
         return {hn::Load(Tag(), p)};
     else
         return {load<size / 2>(p), load<size / 2>(p + size / 2 * hn::MaxLanes(Tag()))};
 }
-template <int size> HWY_INLINE void store(Wide<size> a, double *p) {
+template <int size> LANES_INLINE void store(Wide<size> a, double *p) {
     if constexpr (size == 1) {
         hn::Store(a.v, Tag(), p);
     } else {
@@ -74,21 +83,21 @@ template <int size> HWY_INLINE void store(Wide<size> a, double *p) {
 }
 
 #define PERM_OF_ONE(name, expression)                                                                        \
-    template <int size> HWY_INLINE Wide<size> name(Wide<size> a) {                                           \
+    template <int size> LANES_INLINE Wide<size> name(Wide<size> a) {                                         \
         if constexpr (size == 1)                                                                             \
             return {expression};                                                                             \
         else                                                                                                 \
             return {name(a.low), name(a.high)};                                                              \
     }
 #define PERM_OF_TWO(name, expression)                                                                        \
-    template <int size> HWY_INLINE Wide<size> name(Wide<size> a, Wide<size> b) {                             \
+    template <int size> LANES_INLINE Wide<size> name(Wide<size> a, Wide<size> b) {                           \
         if constexpr (size == 1)                                                                             \
             return {expression};                                                                             \
         else                                                                                                 \
             return {name(a.low, b.low), name(a.high, b.high)};                                               \
     }
 #define PERM_OF_THREE(name, expression)                                                                      \
-    template <int size> HWY_INLINE Wide<size> name(Wide<size> a, Wide<size> b, Wide<size> c) {               \
+    template <int size> LANES_INLINE Wide<size> name(Wide<size> a, Wide<size> b, Wide<size> c) {             \
         if constexpr (size == 1)                                                                             \
             return {expression};                                                                             \
         else                                                                                                 \
@@ -96,10 +105,10 @@ template <int size> HWY_INLINE void store(Wide<size> a, double *p) {
     }
 PERM_OF_ONE(operator-, hn::Neg(a.v))
 // As in jit/device/derivative.cuh.
-HWY_INLINE Vector high_word(Vector a) {
+LANES_INLINE Vector high_word(Vector a) {
     return hn::And(a, hn::BitCast(Tag(), hn::Set(hn::RebindToUnsigned<Tag>(), 0x7fffffff00000000)));
 }
-HWY_INLINE Vector reciprocal_of(Vector a) {
+LANES_INLINE Vector reciprocal_of(Vector a) {
     const hn::RebindToUnsigned<Tag> bits;
     const Vector most = hn::Max(a, hn::Set(Tag(), 0x1p-400));
     return hn::BitCast(Tag(), hn::Sub(hn::Set(bits, 0x8020000000000000), hn::BitCast(bits, most)));
@@ -120,24 +129,24 @@ PERM_OF_THREE(absolute_madd, multiply_add(hn::Abs(a.v), b.v, c.v)) // |a| * b + 
 
 using std::fabs, std::fma;
 #define __device__
-#define __forceinline__ HWY_INLINE
+#define __forceinline__ LANES_INLINE
 #include "jit/device/number.cuh"
 #undef __device__
 #undef __forceinline__
 
 // Numbers of an arithmetic in a block, and one that is the same in all lanes.
 template <class Number> struct InBlock {
-    static HWY_INLINE Number get(const double *p) {
+    static LANES_INLINE Number get(const double *p) {
         Number x;
         read(p, x);
         return x;
     }
-    static HWY_INLINE Number same(const double *p) {
+    static LANES_INLINE Number same(const double *p) {
         Number x;
         read_same(p, x);
         return x;
     }
-    template <class N> static HWY_INLINE void put(double *p, const N &x) {
+    template <class N> static LANES_INLINE void put(double *p, const N &x) {
         if constexpr (requires { x.re; }) {
             put(p, x.re);
             put(p + TreeWalk::lanes * half<N>(), x.im);
@@ -154,8 +163,8 @@ template <class Number> struct InBlock {
         return requires(N x) { x.re.hi; }
         ? 2 : 1;
     }
-    template <int size> static HWY_INLINE void read(const double *p, Wide<size> &x) { x = load<size>(p); }
-    template <class N> static HWY_INLINE void read(const double *p, N &x) {
+    template <int size> static LANES_INLINE void read(const double *p, Wide<size> &x) { x = load<size>(p); }
+    template <class N> static LANES_INLINE void read(const double *p, N &x) {
         if constexpr (requires { x.re; }) {
             read(p, x.re);
             read(p + TreeWalk::lanes * half<N>(), x.im);
@@ -164,10 +173,10 @@ template <class Number> struct InBlock {
             read(p + TreeWalk::lanes, x.lo);
         }
     }
-    template <int size> static HWY_INLINE void read_same(const double *p, Wide<size> &x) {
+    template <int size> static LANES_INLINE void read_same(const double *p, Wide<size> &x) {
         x = Wide<size>(*p);
     }
-    template <class N> static HWY_INLINE void read_same(const double *p, N &x) {
+    template <class N> static LANES_INLINE void read_same(const double *p, N &x) {
         if constexpr (requires { x.re; }) {
             read_same(p, x.re);
             read_same(p + half<N>(), x.im);

@@ -34,7 +34,8 @@ template <bool complex, bool split, int vectors> class LeftOut {
     }
 
     // take(i, w * the product without one factor of row i); returns w times the whole product. row_sum(i).
-    template <class RowSum, class Take> HWY_INLINE Number each(D w, const RowSum &row_sum, const Take &take) {
+    template <class RowSum, class Take>
+    LANES_INLINE Number each(D w, const RowSum &row_sum, const Take &take) {
         Number product = A::number(w);
         for (int i = 0; i < repeated_; ++i)
             if (row_count_[i] > 1) product = A::multiply(product, power<A>(row_sum(i), row_count_[i] - 1));

@@ -32,7 +32,7 @@ template <bool complex, bool split> class MinorWalk {
     using One = LeftOut<complex, split, 1>;
 
   public:
-    HWY_INLINE MinorWalk(const CountedColumns &a, double *space)
+    LANES_INLINE MinorWalk(const CountedColumns &a, double *space)
         : rows_(a.rows),
           steps_(a),
           many_(a.rows, a.row_count, space),
@@ -47,7 +47,7 @@ template <bool complex, bool split> class MinorWalk {
         return Many::space(a.rows) + static_cast<std::size_t>(a.rows * (3 * block + eight_lanes));
     }
 
-    HWY_INLINE void add(std::uint64_t first, std::uint64_t last, LineSums &out) {
+    LANES_INLINE void add(std::uint64_t first, std::uint64_t last, LineSums &out) {
         steps_.begin(first);
         for (std::uint64_t step = first; step < last; ++step) {
             if (step > first) steps_.advance();
@@ -59,12 +59,12 @@ template <bool complex, bool split> class MinorWalk {
     }
 
   private:
-    HWY_INLINE void add_step(double weight) {
+    LANES_INLINE void add_step(double weight) {
         int lane = 0;
         for (; lane + Many::lanes <= steps_.lanes(); lane += Many::lanes) add_lanes(many_, weight, lane);
         for (; lane < steps_.lanes(); lane += eight_lanes) add_lanes(one_, weight, lane);
     }
-    template <class Products> HWY_INLINE void add_lanes(Products &products, double weight, int lane) {
+    template <class Products> LANES_INLINE void add_lanes(Products &products, double weight, int lane) {
         constexpr int size = Products::size;
         using D = typename Products::D;
         using Number = typename Products::Number;
@@ -98,7 +98,7 @@ template <bool complex, bool split> class MinorWalk {
         if (++additions_ == additions_between_flushes) flush();
     }
 
-    HWY_INLINE void flush() {
+    LANES_INLINE void flush() {
         for (int k = 0; k < rows_ * block; k += eight_lanes) {
             const Twofold<Eight> s =
                 two_sum(load<vectors_of_eight>(sums_ + k), load<vectors_of_eight>(terms_ + k));
@@ -109,7 +109,7 @@ template <bool complex, bool split> class MinorWalk {
         additions_ = 0;
     }
 
-    HWY_INLINE void finish(LineSums &out) {
+    LANES_INLINE void finish(LineSums &out) {
         for (int i = 0; i < rows_; ++i) {
             for (int part = 0; part < numbers; ++part) {
                 double &sum = out.sums(part, 0)[i], &rest = out.rests(part, 0)[i];

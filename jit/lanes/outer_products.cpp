@@ -15,20 +15,20 @@ namespace libperm::HWY_NAMESPACE {
 constexpr std::size_t in_vector = hn::MaxLanes(Tag());
 constexpr int tile_rows = 4, tile_vectors = in_vector == 8 ? 4 : 2; // as many sums as there are registers for
 
-template <int size> HWY_INLINE Wide<size> in_all(Vector x) {
+template <int size> LANES_INLINE Wide<size> in_all(Vector x) {
     if constexpr (size == 1)
         return {x};
     else
         return {in_all<size / 2>(x), in_all<size / 2>(x)};
 }
 
-template <int size> HWY_INLINE Wide<size> load_anywhere(const double *p) {
+template <int size> LANES_INLINE Wide<size> load_anywhere(const double *p) {
     if constexpr (size == 1)
         return {hn::LoadU(Tag(), p)};
     else
         return {load_anywhere<size / 2>(p), load_anywhere<size / 2>(p + size / 2 * in_vector)};
 }
-template <int size> HWY_INLINE void store_anywhere(Wide<size> x, double *p) {
+template <int size> LANES_INLINE void store_anywhere(Wide<size> x, double *p) {
     if constexpr (size == 1) {
         hn::StoreU(x.v, Tag(), p);
     } else {
@@ -38,7 +38,7 @@ template <int size> HWY_INLINE void store_anywhere(Wide<size> x, double *p) {
 }
 
 // A number, or a pair of doubles, of a column again and again; a pair takes two vectors of one lane.
-template <int size, int doubles> HWY_INLINE Wide<size> repeated(const double *a) {
+template <int size, int doubles> LANES_INLINE Wide<size> repeated(const double *a) {
     if constexpr (doubles == 1)
         return in_all<size>(hn::Set(Tag(), *a));
     else if constexpr (in_vector > 1)
@@ -54,12 +54,12 @@ constexpr int least_vectors(int doubles) { return in_vector == 1 ? doubles : 1; 
 template <int rows, int size, int doubles> struct OuterTile {
     OuterTile<rows / 2, size, doubles> upper, lower;
 
-    HWY_INLINE OuterTile() {}
-    HWY_INLINE void add(const double *a, Wide<size> b) {
+    LANES_INLINE OuterTile() {}
+    LANES_INLINE void add(const double *a, Wide<size> b) {
         upper.add(a, b);
         lower.add(a + rows / 2 * doubles, b);
     }
-    HWY_INLINE void put(double *c, std::size_t stride) const {
+    LANES_INLINE void put(double *c, std::size_t stride) const {
         upper.put(c, stride);
         lower.put(c + rows / 2 * stride, stride);
     }
@@ -67,13 +67,13 @@ template <int rows, int size, int doubles> struct OuterTile {
 template <int size, int doubles> struct OuterTile<1, size, doubles> {
     Wide<size> sum;
 
-    HWY_INLINE OuterTile() : sum(0.0) {}
-    HWY_INLINE void add(const double *a, Wide<size> b) { sum = sum + repeated<size, doubles>(a) * b; }
-    HWY_INLINE void put(double *c, std::size_t) const { store_anywhere(sum, c); }
+    LANES_INLINE OuterTile() : sum(0.0) {}
+    LANES_INLINE void add(const double *a, Wide<size> b) { sum = sum + repeated<size, doubles>(a) * b; }
+    LANES_INLINE void put(double *c, std::size_t) const { store_anywhere(sum, c); }
 };
 
 template <int rows, int size, int doubles>
-HWY_INLINE void sum_tile(const OuterProducts &p, std::size_t row, std::size_t first) {
+LANES_INLINE void sum_tile(const OuterProducts &p, std::size_t row, std::size_t first) {
     OuterTile<rows, size, doubles> sums;
     const double *const *a = p.a.data();
     const double *const *b = p.b.data();
@@ -82,7 +82,7 @@ HWY_INLINE void sum_tile(const OuterProducts &p, std::size_t row, std::size_t fi
     sums.put(p.c + (row * p.stride) * doubles + first, p.stride * doubles);
 }
 
-template <int size, int doubles> HWY_INLINE void sum_columns(const OuterProducts &p, std::size_t first) {
+template <int size, int doubles> LANES_INLINE void sum_columns(const OuterProducts &p, std::size_t first) {
     std::size_t row = 0;
     for (; row + tile_rows <= p.rows; row += tile_rows) sum_tile<tile_rows, size, doubles>(p, row, first);
     if (row + 2 <= p.rows) {
@@ -92,7 +92,7 @@ template <int size, int doubles> HWY_INLINE void sum_columns(const OuterProducts
     if (row < p.rows) sum_tile<1, size, doubles>(p, row, first);
 }
 
-template <int doubles> HWY_INLINE void sum_all(const OuterProducts &p) {
+template <int doubles> LANES_INLINE void sum_all(const OuterProducts &p) {
     const std::size_t vectors = p.columns * doubles / in_vector;
     std::size_t done = 0;
     for (; done + tile_vectors <= vectors; done += tile_vectors)
@@ -106,8 +106,8 @@ template <int doubles> HWY_INLINE void sum_all(const OuterProducts &p) {
 }
 
 template <int doubles>
-HWY_INLINE void add_outer(const double *a, std::size_t rows, const double *b, std::size_t columns,
-                          double *c) {
+LANES_INLINE void add_outer(const double *a, std::size_t rows, const double *b, std::size_t columns,
+                            double *c) {
     constexpr int size = least_vectors(doubles);
     for (std::size_t r = 0; r < rows; ++r, c += columns) {
         const Wide<size> factor = repeated<size, doubles>(a + r * doubles);
@@ -116,7 +116,7 @@ HWY_INLINE void add_outer(const double *a, std::size_t rows, const double *b, st
     }
 }
 
-template <int doubles> HWY_INLINE double add_subsets(const SubsetProducts &p) {
+template <int doubles> LANES_INLINE double add_subsets(const SubsetProducts &p) {
     std::uint64_t products = 0;
     const std::uint32_t all = (std::uint32_t{1} << p.lines) - 1;
     const SubsetIndex index(p.right);

@@ -32,7 +32,7 @@ template <bool complex, bool split, bool dd> class PolynomialWalk {
                          term_block = (dd ? 2 : 1) * block;
 
   public:
-    HWY_INLINE PolynomialWalk(const LinearColumns &a, double *space)
+    LANES_INLINE PolynomialWalk(const LinearColumns &a, double *space)
         : a_(a),
           steps_(a.columns),
           term_(space),
@@ -47,7 +47,7 @@ template <bool complex, bool split, bool dd> class PolynomialWalk {
         return (static_cast<std::size_t>(a.degree) + 1) * (term_block + 3 * block + 2 * eight_lanes);
     }
 
-    HWY_INLINE void add(std::uint64_t first, std::uint64_t last, LineSums &out) {
+    LANES_INLINE void add(std::uint64_t first, std::uint64_t last, LineSums &out) {
         steps_.begin(first);
         for (std::uint64_t step = first; step < last; ++step) {
             if (step > first) steps_.advance();
@@ -60,23 +60,23 @@ template <bool complex, bool split, bool dd> class PolynomialWalk {
     }
 
   private:
-    HWY_INLINE Number row_sum(int i, int lane) const { return Sums::of(steps_, i, lane); }
+    LANES_INLINE Number row_sum(int i, int lane) const { return Sums::of(steps_, i, lane); }
 
     // By a power of two.
-    static HWY_INLINE Eight scaled(Eight x, Eight by) { return x * by; }
-    static HWY_INLINE Twofold<Eight> scaled(Twofold<Eight> x, Eight by) { return {x.hi * by, x.lo * by}; }
-    template <class P> static HWY_INLINE ComplexOf<P> scaled(ComplexOf<P> x, Eight by) {
+    static LANES_INLINE Eight scaled(Eight x, Eight by) { return x * by; }
+    static LANES_INLINE Twofold<Eight> scaled(Twofold<Eight> x, Eight by) { return {x.hi * by, x.lo * by}; }
+    template <class P> static LANES_INLINE ComplexOf<P> scaled(ComplexOf<P> x, Eight by) {
         return {scaled(x.re, by), scaled(x.im, by)};
     }
 
-    HWY_INLINE Number term(int k) { return get_number<Number>(term_ + k * term_block); }
-    HWY_INLINE Eight magnitude(int k) { return load<vectors_of_eight>(magnitude_ + k * eight_lanes); }
-    HWY_INLINE void put(int k, const Number &term, Eight magnitude) {
+    LANES_INLINE Number term(int k) { return get_number<Number>(term_ + k * term_block); }
+    LANES_INLINE Eight magnitude(int k) { return load<vectors_of_eight>(magnitude_ + k * eight_lanes); }
+    LANES_INLINE void put(int k, const Number &term, Eight magnitude) {
         put_number(term, term_ + k * term_block);
         store(magnitude, magnitude_ + k * eight_lanes);
     }
 
-    HWY_INLINE void add_lanes(double weight, int lane) {
+    LANES_INLINE void add_lanes(double weight, int lane) {
         const Eight w = Eight(weight) * load<vectors_of_eight>(steps_.low_weight(lane));
         put(0, A::number(w), fabs(w));
         int degree = 0; // of the product so far
@@ -120,10 +120,10 @@ template <bool complex, bool split, bool dd> class PolynomialWalk {
     };
 
     // By one factor, or two; of the product's powers those up to the degree.
-    HWY_INLINE void multiply(int degree, const Number &y, Eight size_y) {
+    LANES_INLINE void multiply(int degree, const Number &y, Eight size_y) {
         for (int k = 0; k <= degree; ++k) put(k, A::multiply(term(k), y), magnitude(k) * size_y);
     }
-    HWY_INLINE int multiply(int degree, const Factor &f) {
+    LANES_INLINE int multiply(int degree, const Factor &f) {
         const bool grows = degree < a_.degree;
         if (grows) put(degree + 1, A::multiply(term(degree), f.z), magnitude(degree) * f.size_z);
         for (int k = degree; k > 0; --k)
@@ -132,7 +132,7 @@ template <bool complex, bool split, bool dd> class PolynomialWalk {
         put(0, A::multiply(term(0), f.y), magnitude(0) * f.size_y);
         return grows ? degree + 1 : degree;
     }
-    HWY_INLINE int multiply(int degree, const Factor &f, const Factor &g) {
+    LANES_INLINE int multiply(int degree, const Factor &f, const Factor &g) {
         const Number a = A::multiply(f.y, g.y), b = A::madd(f.z, g.y, A::multiply(f.y, g.z)),
                      c = A::multiply(f.z, g.z);
         const Eight size_a = f.size_y * g.size_y, size_c = f.size_z * g.size_z,
@@ -156,7 +156,7 @@ template <bool complex, bool split, bool dd> class PolynomialWalk {
     }
 
     // To the sum at `k`: of doubles some at a time, between flushes.
-    HWY_INLINE void add_part(const typename Part::Number &term, int k) {
+    LANES_INLINE void add_part(const typename Part::Number &term, int k) {
         if constexpr (dd) {
             const auto sum =
                 DD<Eight>::add({load<vectors_of_eight>(sums_ + k), load<vectors_of_eight>(rests_ + k)}, term);
@@ -166,7 +166,7 @@ template <bool complex, bool split, bool dd> class PolynomialWalk {
             store(load<vectors_of_eight>(more_ + k) + term, more_ + k);
         }
     }
-    HWY_INLINE void flush() {
+    LANES_INLINE void flush() {
         for (int k = 0; !dd && k < (a_.degree + 1) * block; k += eight_lanes) {
             const Twofold<Eight> s =
                 two_sum(load<vectors_of_eight>(sums_ + k), load<vectors_of_eight>(more_ + k));
@@ -177,7 +177,7 @@ template <bool complex, bool split, bool dd> class PolynomialWalk {
         additions_ = 0;
     }
 
-    HWY_INLINE void finish(LineSums &out) {
+    LANES_INLINE void finish(LineSums &out) {
         for (int power = 0; power <= a_.degree; ++power) {
             for (int part = 0; part < numbers; ++part) {
                 double &sum = out.sums(part, 0)[power], &rest = out.rests(part, 0)[power];

@@ -24,13 +24,13 @@ constexpr int lane_bits = 3, in_eight = 8 / in_vector;
 using Eight = Wide<in_eight>;
 using Tile = Wide<vectors>;
 
-template <int size> HWY_INLINE Wide<size> load_from(const double *p) {
+template <int size> LANES_INLINE Wide<size> load_from(const double *p) {
     if constexpr (size == 1)
         return {hn::LoadU(Tag(), p)};
     else
         return {load_from<size / 2>(p), load_from<size / 2>(p + size / 2 * in_vector)};
 }
-template <int size> HWY_INLINE void store_to(Wide<size> x, double *p) {
+template <int size> LANES_INLINE void store_to(Wide<size> x, double *p) {
     if constexpr (size == 1) {
         hn::StoreU(x.v, Tag(), p);
     } else {
@@ -46,7 +46,7 @@ template <int size> constexpr int bit_of_halves = std::countr_zero(size / 2 * in
 struct LaneFactors {
     std::array<std::array<double, 8>, lane_bits> of{};
 
-    HWY_INLINE LaneFactors(const SetStep &step, bool has_bit) {
+    LANES_INLINE LaneFactors(const SetStep &step, bool has_bit) {
         for (int bit = 0; bit < lane_bits; ++bit)
             for (int lane = 0; lane < 8; ++lane)
                 if (((lane >> bit) & 1) == (has_bit ? 1 : 0)) of[bit][lane] = step.low[bit];
@@ -54,7 +54,7 @@ struct LaneFactors {
 };
 
 // sum += factors * x, lane by lane.
-template <int size> HWY_INLINE void add_lanes(Wide<size> &sum, Eight factors, Wide<size> x) {
+template <int size> LANES_INLINE void add_lanes(Wide<size> &sum, Eight factors, Wide<size> x) {
     if constexpr (size == in_eight) {
         sum = fma(factors, x, sum);
     } else {
@@ -65,7 +65,7 @@ template <int size> HWY_INLINE void add_lanes(Wide<size> &sum, Eight factors, Wi
 
 // Lines whose bits tell vectors of the tile apart.
 template <int size>
-HWY_INLINE void add_within(const std::array<double, set_block_bits> &low, Wide<size> x, Wide<size> &sum) {
+LANES_INLINE void add_within(const std::array<double, set_block_bits> &low, Wide<size> x, Wide<size> &sum) {
     if constexpr (size > in_eight) {
         sum.high = fma(Wide<size / 2>(low[bit_of_halves<size>]), x.low, sum.high);
         add_within(low, x.low, sum.low);
@@ -79,13 +79,13 @@ struct Sources {
     std::array<double, 64> factor;
     int count = 0;
 
-    HWY_INLINE void add(const double *block, double a) {
+    LANES_INLINE void add(const double *block, double a) {
         from[count] = block;
         factor[count++] = a;
     }
 };
 
-HWY_INLINE void add_sources(const Sources &sources, std::size_t offset, Tile &sum) {
+LANES_INLINE void add_sources(const Sources &sources, std::size_t offset, Tile &sum) {
     for (int k = 0; k < sources.count; ++k)
         sum = fma(Tile(sources.factor[k]), load_from<vectors>(sources.from[k] + offset), sum);
 }
@@ -127,7 +127,7 @@ void forward_blocks(const SetStep &step, std::uint64_t first, std::uint64_t last
     }
 }
 
-template <int size> HWY_INLINE void add_products(Wide<size> x, Wide<size> y, Eight &sum) {
+template <int size> LANES_INLINE void add_products(Wide<size> x, Wide<size> y, Eight &sum) {
     if constexpr (size == in_eight) {
         sum = fma(x, y, sum);
     } else {
@@ -140,14 +140,14 @@ template <int size> HWY_INLINE void add_products(Wide<size> x, Wide<size> y, Eig
 struct LowSums {
     std::array<Eight, set_block_bits> of;
 
-    HWY_INLINE LowSums() {
+    LANES_INLINE LowSums() {
         for (Eight &sum : of) sum = Eight(0.0);
     }
 };
 
 template <int size>
-HWY_INLINE void back_within(const std::array<double, set_block_bits> &low, Wide<size> before,
-                            Wide<size> after, Wide<size> &slopes, LowSums &sums) {
+LANES_INLINE void back_within(const std::array<double, set_block_bits> &low, Wide<size> before,
+                              Wide<size> after, Wide<size> &slopes, LowSums &sums) {
     if constexpr (size > in_eight) {
         constexpr int bit = bit_of_halves<size>;
         if (low[bit] != 0) {
@@ -159,9 +159,9 @@ HWY_INLINE void back_within(const std::array<double, set_block_bits> &low, Wide<
     }
 }
 
-HWY_INLINE void add_to(double *sum, Eight x) { store_to(load_from<in_eight>(sum) + x, sum); }
+LANES_INLINE void add_to(double *sum, Eight x) { store_to(load_from<in_eight>(sum) + x, sum); }
 
-HWY_INLINE double sum_of_lanes(const double *sums, int without) {
+LANES_INLINE double sum_of_lanes(const double *sums, int without) {
     double sum = 0;
     for (int lane = 0; lane < 8; ++lane)
         if (without < 0 || ((lane >> without) & 1) == 0) sum += sums[lane];

@@ -20,13 +20,13 @@ using EightSigns = Wide<of_eight>;
 
 // Those of a step, for each lane: the sign of a term is the product of its lane's and of those of the vectors
 // and halves that it lies in.
-template <int size> HWY_INLINE EightSigns with_signs(Wide<size> a) {
+template <int size> LANES_INLINE EightSigns with_signs(Wide<size> a) {
     if constexpr (size == of_eight)
         return a;
     else
         return with_signs<size / 2>(a.low - a.high);
 }
-template <int size> HWY_INLINE EightSigns without_signs(Wide<size> a) {
+template <int size> LANES_INLINE EightSigns without_signs(Wide<size> a) {
     if constexpr (size == of_eight)
         return a;
     else
@@ -37,7 +37,7 @@ template <int size> HWY_INLINE EightSigns without_signs(Wide<size> a) {
 struct LaneSum {
     HWY_ALIGN double sum[sign_lanes], error[sign_lanes];
 
-    HWY_INLINE LaneSum(EightSigns s, EightSigns e) {
+    LANES_INLINE LaneSum(EightSigns s, EightSigns e) {
         store(s, sum);
         store(e, error);
         for (int half = sign_lanes / 2; half > 0; half /= 2)
@@ -58,13 +58,13 @@ template <bool complex, bool split, int vectors> class SignWalk {
     using Eights = std::conditional_t<complex, Complex<Real<EightSigns>>, Real<EightSigns>>;
 
   public:
-    HWY_INLINE explicit SignWalk(const SignColumns &a) : n_(a.n), stride_(a.stride) {
+    LANES_INLINE explicit SignWalk(const SignColumns &a) : n_(a.n), stride_(a.stride) {
         a.list(part_);
         for (int part = 0; part < parts; ++part)
             for (int i = 0; i < n_; ++i) tabulate(part, i);
     }
 
-    HWY_INLINE TermSum sum(std::uint64_t first, std::uint64_t last) {
+    LANES_INLINE TermSum sum(std::uint64_t first, std::uint64_t last) {
         begin(first ^ first >> 1);
         auto sum = Eights::zero_sum();
         EightSigns mass(0.0);
@@ -80,7 +80,7 @@ template <bool complex, bool split, int vectors> class SignWalk {
     }
 
   private:
-    static HWY_INLINE auto signed_terms(const typename A::Number &product) {
+    static LANES_INLINE auto signed_terms(const typename A::Number &product) {
         if constexpr (complex)
             return typename Eights::Number{with_signs(product.re), with_signs(product.im)};
         else
@@ -91,7 +91,7 @@ template <bool complex, bool split, int vectors> class SignWalk {
     double entry(int part, int i, int j) const { return part_[part][j * stride_ + i]; }
 
     // What columns 1 .. low_columns add to the row's sum: column j is taken off where bit j - 1 is set.
-    HWY_INLINE void tabulate(int part, int i) {
+    LANES_INLINE void tabulate(int part, int i) {
         HWY_ALIGN static constexpr double sign[3][sign_lanes] = {
             {1, -1, 1, -1, 1, -1, 1, -1}, {1, 1, -1, -1, 1, 1, -1, -1}, {1, 1, 1, 1, -1, -1, -1, -1}};
         double *const to = table(part, i);
@@ -114,38 +114,38 @@ template <bool complex, bool split, int vectors> class SignWalk {
     }
 
     // The other columns' sums, those that `gray` names taken off.
-    HWY_INLINE void begin(std::uint64_t gray) {
+    LANES_INLINE void begin(std::uint64_t gray) {
         for (int part = 0; part < parts; ++part) {
             std::copy_n(part_[part], stride_, base_[part]);
             for (int j = low_columns + 1; j < n_; ++j)
                 add_column(part, j, gray >> (j - low_columns - 1) & 1 ? -1 : 1);
         }
     }
-    HWY_INLINE void change(std::uint64_t step) {
+    LANES_INLINE void change(std::uint64_t step) {
         const int bit = std::countr_zero(step);
         const double twice = (step ^ step >> 1) >> bit & 1 ? -2 : 2;
         for (int part = 0; part < parts; ++part) add_column(part, low_columns + 1 + bit, twice);
     }
-    HWY_INLINE void add_column(int part, int j, double times) {
+    LANES_INLINE void add_column(int part, int j, double times) {
         const double *const column = part_[part] + j * stride_;
         for (int i = 0; i < stride_; ++i) base_[part][i] += times * column[i];
     }
 
-    HWY_INLINE D sum_of_part(int part, int i) { return D(base_[part][i]) + load<size>(table(part, i)); }
-    HWY_INLINE D sum_of_grids(int part, int i) {
+    LANES_INLINE D sum_of_part(int part, int i) { return D(base_[part][i]) + load<size>(table(part, i)); }
+    LANES_INLINE D sum_of_grids(int part, int i) {
         if constexpr (split)
             return sum_of_part(part, i) + sum_of_part(part + 1, i);
         else
             return sum_of_part(part, i);
     }
-    HWY_INLINE typename A::Number row_sum(int i) {
+    LANES_INLINE typename A::Number row_sum(int i) {
         if constexpr (complex)
             return {sum_of_grids(0, i), sum_of_grids(parts / 2, i)};
         else
             return sum_of_grids(0, i);
     }
 
-    static HWY_INLINE TermSum total(const typename Eights::Sum &sum, EightSigns mass) {
+    static LANES_INLINE TermSum total(const typename Eights::Sum &sum, EightSigns mass) {
         TermSum all;
         if constexpr (complex) {
             const LaneSum re(sum.re.sum, sum.re.error), im(sum.im.sum, sum.im.error);

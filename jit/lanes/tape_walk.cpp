@@ -19,9 +19,9 @@ using Eight = Wide<tape_lanes / static_cast<int>(hn::MaxLanes(Tag()))>;
 template <class N> constexpr std::size_t doubles_in = sizeof(N) / sizeof(double);
 
 // A number's parts, each in so many lanes.
-HWY_INLINE void read_parts(const double *p, double &x) { x = *p; }
-template <int size> HWY_INLINE void read_parts(const double *p, Wide<size> &x) { x = load<size>(p); }
-template <class N> HWY_INLINE void read_parts(const double *p, N &x) {
+LANES_INLINE void read_parts(const double *p, double &x) { x = *p; }
+template <int size> LANES_INLINE void read_parts(const double *p, Wide<size> &x) { x = load<size>(p); }
+template <class N> LANES_INLINE void read_parts(const double *p, N &x) {
     if constexpr (requires { x.re; }) {
         read_parts(p, x.re);
         read_parts(p + doubles_in<decltype(x.re)>, x.im);
@@ -30,9 +30,9 @@ template <class N> HWY_INLINE void read_parts(const double *p, N &x) {
         read_parts(p + doubles_in<decltype(x.hi)>, x.lo);
     }
 }
-HWY_INLINE void put_parts(double x, double *p) { *p = x; }
-template <int size> HWY_INLINE void put_parts(Wide<size> x, double *p) { store(x, p); }
-template <class N> HWY_INLINE void put_parts(const N &x, double *p) {
+LANES_INLINE void put_parts(double x, double *p) { *p = x; }
+template <int size> LANES_INLINE void put_parts(Wide<size> x, double *p) { store(x, p); }
+template <class N> LANES_INLINE void put_parts(const N &x, double *p) {
     if constexpr (requires { x.re; }) {
         put_parts(x.re, p);
         put_parts(x.im, p + doubles_in<decltype(x.re)>);
@@ -52,25 +52,25 @@ template <class A, bool magnitudes> struct Bounded {
     Number value;
     D magnitude;
 
-    HWY_INLINE Bounded() : value(A::number(D(0.0))), magnitude(D(0.0)) {}
+    LANES_INLINE Bounded() : value(A::number(D(0.0))), magnitude(D(0.0)) {}
 
-    static HWY_INLINE Bounded one() {
+    static LANES_INLINE Bounded one() {
         Bounded x;
         x.value = A::number(D(1.0));
         x.magnitude = D(1.0);
         return x;
     }
-    static HWY_INLINE Bounded at(const double *p) {
+    static LANES_INLINE Bounded at(const double *p) {
         Bounded x;
         read_parts(p, x.value);
         if constexpr (magnitudes) read_parts(p + A::parts * lanes, x.magnitude);
         return x;
     }
-    HWY_INLINE void put(double *p) const {
+    LANES_INLINE void put(double *p) const {
         put_parts(value, p);
         if constexpr (magnitudes) put_parts(magnitude, p + A::parts * lanes);
     }
-    HWY_INLINE void add_product(const Bounded &a, const Bounded &b) {
+    LANES_INLINE void add_product(const Bounded &a, const Bounded &b) {
         value = A::madd(a.value, b.value, value);
         if constexpr (magnitudes) magnitude = fma(a.magnitude, b.magnitude, magnitude);
     }

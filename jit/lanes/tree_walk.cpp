@@ -60,31 +60,31 @@ template <class A> class Walk {
 
   private:
     double *at(std::uint32_t block) const { return reinterpret_cast<double *>(blocks_ + block); }
-    HWY_INLINE Number get(std::uint32_t block) const { return InBlock<Number>::get(at(block)); }
-    HWY_INLINE void put(std::uint32_t block, Number a) const { InBlock<Number>::put(at(block), a); }
+    LANES_INLINE Number get(std::uint32_t block) const { return InBlock<Number>::get(at(block)); }
+    LANES_INLINE void put(std::uint32_t block, Number a) const { InBlock<Number>::put(at(block), a); }
     // Row sums.
     static std::uint32_t of_row(std::int32_t row) {
         return static_cast<std::uint32_t>(static_cast<std::size_t>(row) * row_parts * block_bytes);
     }
-    HWY_INLINE Row get_row(std::uint32_t block) const {
+    LANES_INLINE Row get_row(std::uint32_t block) const {
         return InBlock<Row>::get(at(block) + row_at * TreeWalk::lanes);
     }
-    HWY_INLINE void put_row(std::uint32_t block, Row a) const {
+    LANES_INLINE void put_row(std::uint32_t block, Row a) const {
         if constexpr (has_own_rows) put(block, a);
         InBlock<Row>::put(at(block) + row_at * TreeWalk::lanes, a);
     }
-    HWY_INLINE Row plus_constant(std::uint32_t block, std::uint32_t constant) const {
+    LANES_INLINE Row plus_constant(std::uint32_t block, std::uint32_t constant) const {
         return f.add(get_row(block), InBlock<Row>::same(constants_ + A::row_parts * constant));
     }
-    HWY_INLINE auto factor(std::uint32_t row) const {
+    LANES_INLINE auto factor(std::uint32_t row) const {
         if constexpr (has_own_rows)
             return get(row);
         else
             return get_row(row);
     }
     // Absolute values: the first part of a block.
-    HWY_INLINE D size(std::uint32_t block) const { return InBlock<D>::get(at(block)); }
-    HWY_INLINE void put_size(std::uint32_t block, D a) const { InBlock<D>::put(at(block), a); }
+    LANES_INLINE D size(std::uint32_t block) const { return InBlock<D>::get(at(block)); }
+    LANES_INLINE void put_size(std::uint32_t block, D a) const { InBlock<D>::put(at(block), a); }
 
     void multiply(const Product &product) const {
         if (product.rows.empty()) return;
@@ -172,7 +172,7 @@ template <class A> class Walk {
     mutable std::uint64_t turns_ = 0;
 };
 
-template <class A> HWY_INLINE void Walk<A>::run_instructions(const std::uint32_t *p) const {
+template <class A> LANES_INLINE void Walk<A>::run_instructions(const std::uint32_t *p) const {
     // Absolute values are whole numbers here: |a| is a.
     const auto size_of = [&](std::uint32_t block) { return f.magnitude(get(block)); };
     for (;; p += 5) switch (*p) {
@@ -217,7 +217,7 @@ template <class A> HWY_INLINE void Walk<A>::run_instructions(const std::uint32_t
         }
 }
 
-template <class A> HWY_INLINE void Walk<A>::run_steps(const std::uint32_t *p) const {
+template <class A> LANES_INLINE void Walk<A>::run_steps(const std::uint32_t *p) const {
     constexpr int vectors = static_cast<int>(sizeof(D) / sizeof(Vector));
     char *const blocks = blocks_;
     D acc(0.0);
