@@ -4,9 +4,6 @@
 
 namespace libperm {
 
-EngineResult run_ranged_branches(const FrontierRun &run) {
-    return run.input.wide() ? compute_wide<WideBranches, RangedNumbers>(run)
-                            : compute_real<WideBranches, RangedNumbers>(run);
-}
+EngineResult run_ranged_branches(const FrontierRun &run) { return compute_ranged<WideBranches>(run); }
 
 } // namespace libperm

@@ -113,7 +113,7 @@ Cost sparse_cost(const FrontierProgram &program, bool nonnegative, const GpuProp
     constexpr double launch = 3e-5; // of a row: its tables, a kernel, and the wait for its report
     constexpr double step = 1e-5;   // of expanding, and of each level of unions
     constexpr double share = 0.3;   // of the memory's bandwidth
-    const auto item = static_cast<double>(number_bytes(nonnegative) + 8 * sparse_key_words(program));
+    const auto item = static_cast<double>(number_bytes(nonnegative) + 8 * sparse_device_words(program));
     Cost cost = sparse_cost(program, nonnegative);
     double seconds = call_seconds, before = 1, before_bound = 1, peak_candidates = 1;
     for (const FrontierStep &s : program.steps) {
@@ -130,7 +130,7 @@ Cost sparse_cost(const FrontierProgram &program, bool nonnegative, const GpuProp
     cost.compile_seconds = 0.5;
     cost.serial_seconds = cost.compile_seconds + seconds;
     cost.bytes =
-        sparse_device_bytes(cost.peak_states, peak_candidates, sparse_key_words(program), nonnegative);
+        sparse_device_bytes(cost.peak_states, peak_candidates, sparse_device_words(program), nonnegative);
     return cost;
 }
 

@@ -5,8 +5,6 @@
 #include "lib/number/residue_numbers.hpp"
 
 #include <algorithm>
-#include <array>
-#include <span>
 
 namespace libperm {
 
@@ -36,12 +34,15 @@ EngineResult run_frontier(FrontierForm form, const FrontierRun &run) {
     throw Error(PERM_INTERNAL, "engine frontier: an unknown form");
 }
 
-int sparse_key_words(const FrontierProgram &program, Arithmetic arithmetic) {
-    constexpr std::array real{1, 2, 4, 8, 16, 64}; // those that are compiled
-    constexpr std::array other{1, 4, 64};
-    const int words = std::max(1, (program.slots + 63) / 64);
-    for (const int made : arithmetic == Arithmetic::real ? std::span<const int>(real) : other)
-        if (words <= made) return made;
+int sparse_key_words(const FrontierProgram &program) {
+    for (const int made : {1, 4, 64}) // those that are compiled
+        if (program.slots <= 64 * made) return made;
+    return 0;
+}
+
+int sparse_device_words(const FrontierProgram &program) {
+    for (const int made : {1, 2, 4, 8, 16, 64})
+        if (program.slots <= 64 * made) return made;
     return 0;
 }
 

@@ -84,8 +84,9 @@ EngineResult run_wide_branches(const FrontierRun &run);
 EngineResult run_ranged_branches(const FrontierRun &run);
 int branch_key_words(const FrontierProgram &program); // 0: wider states than it can hold
 
-// 64-bit words in the sparse form's keys; 0: wider states than it can hold.
-int sparse_key_words(const FrontierProgram &program, Arithmetic arithmetic = Arithmetic::real);
+// 64-bit words in the sparse form's keys on a CPU and on a GPU; 0: wider states than it can hold.
+int sparse_key_words(const FrontierProgram &program);
+int sparse_device_words(const FrontierProgram &program);
 int key_words(FrontierForm form, const FrontierProgram &program);      // in doubles; the dense form has none
 int mpfr_key_words(FrontierForm form, const FrontierProgram &program); // the same with MPFR's numbers
 [[noreturn]] void throw_too_wide(const FrontierProgram &program);

@@ -11,18 +11,13 @@ template <int Words> struct Keys {
     template <class Numbers> using Frontier = SparseFrontier<Words, Numbers>;
 };
 
-template <int Words> EngineResult compute(const FrontierRun &run) {
-    return run.input.wide() ? compute_wide<Keys<Words>::template Frontier, RangedNumbers>(run)
-                            : compute_real<Keys<Words>::template Frontier, RangedNumbers>(run);
-}
-
 } // namespace
 
 EngineResult run_ranged_frontier(const FrontierRun &run) {
     if (!run.program.branches.empty()) return run_ranged_branches(run);
     const int key_words = sparse_key_words(run.program);
     if (key_words == 0) throw_too_wide(run.program);
-    return key_words <= 4 ? compute<4>(run) : compute<64>(run);
+    return key_words <= 4 ? compute_ranged<Keys<4>::Frontier>(run) : compute_ranged<Keys<64>::Frontier>(run);
 }
 
 EngineResult again_in_range(EngineResult first, const FrontierRun &run) {

@@ -55,4 +55,16 @@ template <class N> class RangedNumbers : public RangedOperations<N> {
     std::vector<Factor> factors_;
 };
 
+// What is ranged is rare: a bound beside each number serves nonnegative ones too, and double-doubles are
+// complex ones.
+template <template <class> class Frontier> EngineResult compute_ranged(const FrontierRun &run) {
+    using number::Complex, number::DD, number::Real;
+    if (const Block *block = run.input.block())
+        return compute_bounded<Frontier, RangedNumbers, Signed<Real<double>>>(run, *block);
+    const WideEntries &entries = *run.input.wide();
+    if (entries.arithmetic == Arithmetic::complex)
+        return compute_bounded<Frontier, RangedNumbers, Signed<Complex<Real<double>>>>(run, entries);
+    return compute_bounded<Frontier, RangedNumbers, Signed<Complex<DD<double>>>>(run, in_complex_dd(entries));
+}
+
 } // namespace libperm

@@ -16,7 +16,7 @@ namespace {
 
 KernelRecipe kernel_of(FrontierForm form, const FrontierProgram &program, const StateNumbers &numbers) {
     if (form == FrontierForm::sparse)
-        return sparse_frontier_kernels({sparse_key_words(program), numbers, program.counts});
+        return sparse_frontier_kernels({sparse_device_words(program), numbers, program.counts});
     if (form == FrontierForm::branches)
         return frontier_join_kernels({std::max(1, branch_key_words(program)), numbers});
     const std::vector<CubeKernel> kernels = cube_kernels(program, numbers);

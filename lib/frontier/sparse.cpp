@@ -23,14 +23,8 @@ EngineResult run_sparse_frontier(const FrontierRun &run) {
     switch (sparse_key_words(run.program)) {
     case 1:
         return compute_real<Keys<1>::Frontier>(run);
-    case 2:
-        return compute_real<Keys<2>::Frontier>(run);
     case 4:
         return compute_real<Keys<4>::Frontier>(run);
-    case 8:
-        return compute_real<Keys<8>::Frontier>(run);
-    case 16:
-        return compute_real<Keys<16>::Frontier>(run);
     case 64:
         return compute_real<Keys<64>::Frontier>(run);
     default:

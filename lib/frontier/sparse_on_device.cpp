@@ -166,7 +166,7 @@ double sparse_device_bytes(double peak_states, double peak_candidates, int key_w
 }
 
 EngineResult run_sparse_frontier_on(DeviceQueue &queue, const FrontierRun &run, double room) {
-    const int words = sparse_key_words(run.program);
+    const int words = sparse_device_words(run.program);
     if (words == 0) throw_too_wide(run.program);
     const SparseKernel kernel = sparse_kernel_of(run.program, words, run.input.states());
     queue.load(sparse_frontier_kernels(kernel));

@@ -1,5 +1,4 @@
-// The sparse form with numbers that are not doubles. Keys of fewer widths: each is compiled for seven kinds
-// of numbers.
+// The sparse form with numbers that are not doubles.
 #include "lib/frontier/sparse.hpp"
 
 namespace libperm {
@@ -17,7 +16,7 @@ template <int Words> EngineResult compute(const FrontierRun &run) {
 } // namespace
 
 EngineResult run_wide_sparse_frontier(const FrontierRun &run) {
-    switch (sparse_key_words(run.program, run.input.states().arithmetic)) {
+    switch (sparse_key_words(run.program)) {
     case 1:
         return compute<1>(run);
     case 4:

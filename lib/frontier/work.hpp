@@ -111,27 +111,26 @@ EngineResult compute_bounded(const FrontierRun &run, const Entries &entries) {
     return result;
 }
 
-template <template <class> class Frontier, template <class> class Numbers = BoundedNumbers>
-EngineResult compute_real(const FrontierRun &run) {
+template <template <class> class Frontier> EngineResult compute_real(const FrontierRun &run) {
     using R = number::Real<double>;
     const Block &block = *run.input.block();
-    return run.input.states().nonnegative ? compute_bounded<Frontier, Numbers, NonNegative<R>>(run, block)
-                                          : compute_bounded<Frontier, Numbers, Signed<R>>(run, block);
+    return run.input.states().nonnegative
+               ? compute_bounded<Frontier, BoundedNumbers, NonNegative<R>>(run, block)
+               : compute_bounded<Frontier, BoundedNumbers, Signed<R>>(run, block);
 }
 
-template <template <class> class Frontier, template <class> class Numbers = BoundedNumbers>
-EngineResult compute_wide(const FrontierRun &run) {
+template <template <class> class Frontier> EngineResult compute_wide(const FrontierRun &run) {
     using number::Complex, number::DD, number::Real;
     const WideEntries &entries = *run.input.wide();
     switch (run.input.states().arithmetic) {
     case Arithmetic::complex:
-        return compute_bounded<Frontier, Numbers, Signed<Complex<Real<double>>>>(run, entries);
+        return compute_bounded<Frontier, BoundedNumbers, Signed<Complex<Real<double>>>>(run, entries);
     case Arithmetic::dd:
         return run.input.states().nonnegative
-                   ? compute_bounded<Frontier, Numbers, NonNegative<DD<double>>>(run, entries)
-                   : compute_bounded<Frontier, Numbers, Signed<DD<double>>>(run, entries);
+                   ? compute_bounded<Frontier, BoundedNumbers, NonNegative<DD<double>>>(run, entries)
+                   : compute_bounded<Frontier, BoundedNumbers, Signed<DD<double>>>(run, entries);
     case Arithmetic::complex_dd:
-        return compute_bounded<Frontier, Numbers, Signed<Complex<DD<double>>>>(run, entries);
+        return compute_bounded<Frontier, BoundedNumbers, Signed<Complex<DD<double>>>>(run, entries);
     default:
         throw Error(PERM_INTERNAL, "engine frontier: exact entries in an arithmetic that needs none");
     }

@@ -23,8 +23,8 @@ template <int Limbs> struct MpfrState {
     std::array<mp_limb_t, Limbs> limbs{};
 };
 
-// States are compiled for limbs of three numbers, as many as the bits take at least.
-constexpr std::array mpfr_state_limbs{4, 16, 64};
+// States are compiled for limbs of two numbers, as many as the bits take at least.
+constexpr std::array mpfr_state_limbs{16, 64};
 
 // work(the least of `mpfr_state_limbs` that are enough, as a constant); false: none is.
 template <class Work> bool with_mpfr_limbs(int limbs, const Work &work) {
@@ -32,8 +32,6 @@ template <class Work> bool with_mpfr_limbs(int limbs, const Work &work) {
         work(std::integral_constant<int, mpfr_state_limbs[0]>());
     else if (limbs <= mpfr_state_limbs[1])
         work(std::integral_constant<int, mpfr_state_limbs[1]>());
-    else if (limbs <= mpfr_state_limbs[2])
-        work(std::integral_constant<int, mpfr_state_limbs[2]>());
     else
         return false;
     return true;

@@ -27,6 +27,13 @@ Parts unpacked(const PackedParts &parts, Arithmetic arithmetic) {
     return out;
 }
 
+WideEntries in_complex_dd(WideEntries entries) {
+    for (PackedParts &parts : entries.parts)
+        parts = packed(unpacked(parts, entries.arithmetic), Arithmetic::complex_dd);
+    entries.arithmetic = Arithmetic::complex_dd;
+    return entries;
+}
+
 WideEntries wide_entries(const ExactBlock &block, Arithmetic arithmetic, bool scaled, const Poll &poll) {
     PolledSteps steps(poll);
     WideEntries entries{arithmetic, !is_complex(arithmetic), magnitudes_of(block), {}, 0};

@@ -23,6 +23,9 @@ struct WideEntries {
     std::int64_t exp2 = 0;
 };
 
+// The same entries, of double-doubles, as complex ones.
+WideEntries in_complex_dd(WideEntries entries);
+
 // If they are to be scaled, the entries that are not 0 must have a perfect matching.
 WideEntries wide_entries(const ExactBlock &block, Arithmetic arithmetic, bool scaled = true,
                          const Poll &poll = no_poll);

@@ -385,7 +385,7 @@ TEST_CASE("counters may take several words") {
                 const Prepared p = prepare(a, kinds_of(a), rows, random.bits());
                 CHECK(sparse_key_words(p.program) >= (rows == Rows::shuffled ? 1
                                                       : kinds > 60           ? 4
-                                                      : kinds > 24           ? 2
+                                                      : kinds > 24           ? 4
                                                                              : 1));
                 check_counters(p.program, a.n_rows);
                 check_outcome(compute(p), oracle::by_frontier(a));
