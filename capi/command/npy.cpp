@@ -36,7 +36,7 @@ NpyArray::NpyArray(std::istream &in, std::string name) : in_(in), name_(std::mov
     const auto header = parse_npy_header(text);
     if (!header)
         fail(fmt::format("bad header {}, expected a dictionary of descr, fortran_order and shape",
-                         quoted(text)));
+                         perm::quoted(text)));
     if (header->type.empty()) fail(fmt::format("the array is of records, {}", save_numbers));
     is_by_columns_ = header->is_by_columns;
     shape_ = header->shape;
@@ -86,7 +86,7 @@ void NpyArray::take_type(const std::string &type) {
     const bool is_short_text =
         has_order && is_text() && stop == end && error == std::errc{} && bytes >= 0 && bytes <= longest_text;
     if (!is_number && !is_short_text)
-        fail(fmt::format("the array's elements are {}, {}", quoted(type), save_numbers));
+        fail(fmt::format("the array's elements are {}, {}", perm::quoted(type), save_numbers));
     bytes_ = kind_ == 'U' ? 4 * bytes : bytes;
     const bool is_big = order == '>' || (order == '=' && std::endian::native == std::endian::big);
     is_swapped_ = is_big != (std::endian::native == std::endian::big) && order != '|';

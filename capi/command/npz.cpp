@@ -69,7 +69,7 @@ std::string SparseFile::format() {
     member->expect_end();
     if (format != "csr" && format != "csc" && format != "coo")
         fail(fmt::format("the format is {}, expected csr, csc or coo: scipy.sparse.save_npz(FILE, A.tocsr())",
-                         quoted(format)));
+                         perm::quoted(format)));
     return format;
 }
 
@@ -171,7 +171,7 @@ FileMatrix read_npz(std::istream &in, const std::string &name, const ReadOptions
     ZipMember buffer(zip, only);
     std::istream array(&buffer);
     array.exceptions(std::ios::badbit);
-    return read_npy(array, fmt::format("{}: {}", name, quoted(only)), options);
+    return read_npy(array, fmt::format("{}: {}", name, perm::quoted(only)), options);
 }
 
 } // namespace perm

@@ -55,7 +55,7 @@ ZipFile::~ZipFile() { unzClose(zip_); }
 
 void ZipFile::fail(const std::string &what) const {
     throw FileError(member_.empty() ? fmt::format("{}: {}", name_, what)
-                                    : fmt::format("{}: {}: {}", name_, quoted(member_), what));
+                                    : fmt::format("{}: {}: {}", name_, perm::quoted(member_), what));
 }
 
 void ZipFile::list_members() {
