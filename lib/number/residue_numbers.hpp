@@ -20,7 +20,7 @@ constexpr int residue_bits = 62;    // primes lie below 2^62
 constexpr int residues_at_once = 4; // matrices, at most
 
 // Of so many matrices those that are done at once: what is left of a pass is filled up.
-constexpr int residue_pass(int matrices) { return matrices <= 1 ? matrices : residues_at_once; }
+constexpr int residue_pass(int matrices) { return matrices <= 2 ? matrices : residues_at_once; }
 
 template <int K> class ResidueNumbers {
     __extension__ typedef unsigned __int128 Wide;
@@ -121,6 +121,8 @@ std::vector<std::uint64_t> in_passes(const Residues &residues, std::size_t at_on
         const std::size_t left = std::min(at_once, matrices - all.size());
         if (left == 1)
             pass(ResidueNumbers<1>(residues, all.size()));
+        else if (left == 2)
+            pass(ResidueNumbers<2>(residues, all.size()));
         else
             pass(ResidueNumbers<residues_at_once>(residues, all.size()));
     }

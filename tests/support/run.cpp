@@ -33,6 +33,10 @@ int cases(int usual) {
     return sanitized ? std::max({1, some / 8, std::min(some / 3, 20)}) : some;
 }
 
+int sweep(int usual) {
+    return cases(std::getenv("PERM_TEST_SWEEPS") != nullptr ? usual : std::max(1, usual / 8));
+}
+
 int enough(int usual) { return std::max(1, usual / (sanitized ? 14 : 1)); }
 
 void skip(const std::string &why) {

@@ -19,6 +19,10 @@ extern const bool sanitized;
 // kind shows what it looks for; of few, which may be one of each kind, a third.
 int cases(int usual);
 
+// Of a sweep of thousands, which takes minutes: an eighth, but where PERM_TEST_SWEEPS is set (./dev test
+// all).
+int sweep(int usual);
+
 // How many of its random cases a test wants to have been of use, where it usually wants so many.
 int enough(int usual);
 

@@ -37,6 +37,7 @@ void sum_states(std::size_t states, std::size_t pieces, std::size_t least, const
 // work.operator()<K>() for K primes at once: of so many that are left.
 template <class Work> auto with_primes_at_once(std::size_t left, const Work &work) {
     if (left == 1) return work.template operator()<1>();
+    if (left == 2) return work.template operator()<2>();
     return work.template operator()<residues_at_once>();
 }
 

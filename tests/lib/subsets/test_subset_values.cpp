@@ -183,7 +183,7 @@ TEST_CASE("values made to break the bound of a sum along the Gray code do not") 
     std::vector<Worst> worst(std::size(kinds));
     for (std::size_t which = 0; which < all.size(); ++which) {
         auto &[plan, pattern] = all[which];
-        for (int set = 0; set < run::cases(1200); ++set) {
+        for (int set = 0; set < run::sweep(1200); ++set) {
             const std::size_t kind = at(set) % std::size(kinds);
             const std::vector<double> v = nasty_values(kind, pattern, random);
             Block block{pattern, {}};
