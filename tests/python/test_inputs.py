@@ -1,6 +1,8 @@
 """Every kind of matrix a caller may have, and the type of number each returns."""
 
 import math
+import pickle
+from decimal import Decimal
 from fractions import Fraction
 
 import pytest
@@ -188,6 +190,57 @@ def test_halves_are_refused():
         libperm.permanent(np.ones((2, 2), np.float16))
     with pytest.raises(TypeError, match="bfloat16"):
         libperm.permanent(np.ones((2, 2), pytest.importorskip("ml_dtypes").bfloat16))
+    pandas = pytest.importorskip("pandas")
+    for columns in ({"a": np.ones(2, np.float16), "b": [1, 2]}, {"a": [1, 2], "b": np.ones(2, "M8[s]")}):
+        with pytest.raises(TypeError, match="float16|datetime64"):
+            libperm.permanent(pandas.DataFrame(columns))
+
+
+def without_check(array, **parts):
+    """A sparse array whose parts are set behind scipy's back."""
+    for name, x in parts.items():
+        setattr(array, name, np.array(x, getattr(array, name).dtype))
+    return array
+
+
+@pytest.mark.parametrize("kind", [float, complex, int])
+def test_pointers_that_begin_behind_the_first_entry(kind):
+    entries, indices = np.array([9, 1, 2, 3, 4], kind), np.array([0, 0, 1, 0, 1])
+    for make, expected in ((sparse.csr_array, [[1, 2], [3, 4]]), (sparse.csc_array, [[1, 3], [2, 4]])):
+        a = without_check(make((entries, indices, [0, 3, 5]), shape=(2, 2)), indptr=[1, 3, 5])
+        assert a.toarray().tolist() == expected
+        assert libperm.Plan(np.ones((2, 2), kind)).permanent(a) == 10
+        assert libperm.permanent(a) == 10
+        assert libperm.gradient(a).toarray().tolist() == np.array(expected)[::-1, ::-1].tolist()
+    blocks = np.array([[[9, 9], [9, 9]], [[1, 2], [3, 4]], [[1, 1], [1, 1]]], kind)
+    a = without_check(sparse.bsr_array((blocks, [0, 0, 1], [0, 1, 3]), shape=(4, 4)), indptr=[1, 2, 3])
+    assert libperm.permanent(a) == 10 * 2
+
+
+@pytest.mark.parametrize(
+    ("form", "parts"),
+    [
+        ("csr", {"indptr": [0, 7, 2, 3]}),
+        ("csr", {"indptr": [0, 1, 2, 4]}),
+        ("csr", {"indptr": [-1, 1, 2, 3]}),
+        ("csr", {"indptr": [0, 1, 3]}),
+        ("csr", {"indices": [0, 1, 3]}),
+        ("csr", {"indices": [0, -1, 2]}),
+        ("csc", {"indptr": [0, 7, 2, 3]}),
+        ("csc", {"indptr": [0, 1, 2, 3, 3]}),
+        ("csc", {"indices": [0, 1, 2**31 - 1]}),
+        ("bsr", {"indptr": [0, 1, 2, 9]}),
+        ("bsr", {"indices": [0, 1, 3]}),
+        ("coo", {"row": [9, 1, 2]}),
+        ("coo", {"row": [-2, 1, 2]}),
+        ("coo", {"row": [-1, 1, 1], "col": [-1, 1, 1]}),
+        ("coo", {"col": [0, 1, 3]}),
+    ],
+)
+def test_places_outside_of_a_sparse_array(form, parts):
+    a = without_check(sparse.eye_array(3, format=form), **parts)
+    with pytest.raises(libperm.InvalidMatrixError, match="indptr|out of range|column"):
+        libperm.permanent(a)
 
 
 def test_sympy():

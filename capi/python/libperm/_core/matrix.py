@@ -114,6 +114,11 @@ def read(a: Any, with_zeros: bool = False) -> Matrix:
     return _read_rows(a.tolist() if hasattr(a, "tolist") else a, with_zeros)  # flint's
 
 
+_BAD_PLACES = (
+    "a sparse matrix has an entry outside of it, or an indptr that does not ascend within its entries"
+)
+
+
 def _read_sparse(a: Any) -> Matrix:
     import numpy as np
 
@@ -123,10 +128,12 @@ def _read_sparse(a: Any) -> Matrix:
     kind, down, right = kind_of_array(entries), np.diff(rows), np.diff(cols)
     if not ((down > 0) | (down == 0) & (right > 0)).all():
         order = np.lexsort((cols, rows))
-        rows, cols = rows[order], cols[order]
-        is_first = np.diff(rows, prepend=-1).astype(bool) | np.diff(cols, prepend=-1).astype(bool)
-        entries = sums(entries[order], np.flatnonzero(is_first), kind)
-        rows, cols = rows[is_first], cols[is_first]
+        rows, cols, entries = rows[order], cols[order], entries[order]
+        is_first = np.ones(len(rows), bool)
+        is_first[1:] = (rows[1:] != rows[:-1]) | (cols[1:] != cols[:-1])
+        if not is_first.all():
+            entries = sums(entries, np.flatnonzero(is_first), kind)
+            rows, cols = rows[is_first], cols[is_first]
     return of_places(shape, rows, cols, entries, kind)
 
 
@@ -135,7 +142,10 @@ def of_places(shape: tuple[int, int], rows: Any, cols: Any, entries: Any, kind: 
     import numpy as np
 
     row_ptr = np.zeros(shape[0] + 1, np.int64)
-    np.cumsum(np.bincount(rows, minlength=shape[0]), out=row_ptr[1:])
+    try:
+        np.cumsum(np.bincount(rows, minlength=shape[0]), out=row_ptr[1:])
+    except ValueError:
+        raise InvalidMatrixError(_BAD_PLACES) from None
     return Matrix(shape, row_ptr, np.ascontiguousarray(cols, np.int64), entries, kind)
 
 
@@ -149,9 +159,32 @@ def _places(a: Any) -> tuple[Any, Any, Any]:
         rows = np.repeat(np.arange(len(a.rows)), [len(row) for row in a.rows])
         cols, entries = ([x for row in lists for x in row] for lists in (a.rows, a.data))
         return rows, np.array(cols, np.int64), np.array(entries, a.dtype)
+    if getattr(a, "format", "") in ("csr", "csc", "bsr"):
+        a = _checked(a)
     csr = a.tocsr()
-    rows = np.repeat(np.arange(csr.shape[0]), np.diff(csr.indptr))
+    try:
+        rows = np.repeat(np.arange(csr.shape[0]), np.diff(csr.indptr))
+    except ValueError:
+        raise InvalidMatrixError(_BAD_PLACES) from None
     return rows, csr.indices[: len(rows)], csr.data[: len(rows)]
+
+
+def _checked(a: Any) -> Any:
+    """A csr, csc or bsr whose places tocsr() may trust, beginning at 0, which it takes for granted."""
+    lines = a.shape[a.format == "csc"] // getattr(a, "blocksize", (1,))[0]
+    pointers, least = a.indptr, min(len(a.indices), len(a.data))
+    is_good = len(pointers) == lines + 1 and pointers[0] >= 0 and pointers[-1] <= least
+    if is_good and a.format != "csr":  # which is left as it is
+        indices = a.indices.view(f"u{a.indices.itemsize}")  # negative ones are large then
+        is_good = not (pointers[1:] < pointers[:-1]).any() and (
+            a.format == "bsr" or indices.max(initial=0) < max(a.shape[0], 1)
+        )
+    if not is_good:
+        raise InvalidMatrixError(_BAD_PLACES)
+    if pointers[0] == 0:
+        return a
+    first = int(pointers[0])
+    return type(a)((a.data[first:], a.indices[first:], pointers - first), shape=a.shape)
 
 
 def _read_array(a: Any, with_zeros: bool = False) -> Matrix:
