@@ -3,7 +3,9 @@
 import gc
 import pickle
 import time
+from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from support import ROOT, SEED, by_definition, rng
@@ -14,6 +16,8 @@ from libperm._core.library import library
 
 np = pytest.importorskip("numpy")
 sparse = pytest.importorskip("scipy.sparse")
+
+D = np.array([[1.0, 2.0], [3.0, 4.0]])
 
 
 def random_matrix(salt, n=6, density=0.6):
@@ -445,6 +449,28 @@ def test_the_derivatives_beside_a_permanent_beyond_a_double():
     assert value == np.inf
     assert derivatives[0, 0] == 1e200
     assert libperm.Plan(a).gradient(with_permanent=True)[0] == np.inf
+
+
+def minors(a):
+    """The derivatives by definition."""
+    n = range(len(a))
+    return [[by_definition([[a[k][m] for m in n if m != j] for k in n if k != i]) for j in n] for i in n]
+
+
+def test_exact_derivatives_beyond_4300_digits():
+    draw = rng(441)
+    a = [[10**300 + draw.randrange(10**300) for _ in range(5)] for _ in range(5)]
+    assert libperm.gradient(a) == libperm.gradient(np.array(a, object)).tolist() == minors(a)
+    assert libperm.Plan(a).gradient(full=True).derivatives == [x for row in minors(a) for x in row]
+    ratios = [[Fraction(x, draw.randrange(1, 10**300)) for x in row[:4]] for row in a[:4]]
+    assert libperm.gradient(ratios) == minors(ratios)
+    tall = [[row[j] for j in range(4)] for row in a]
+    rows = range(5)
+    left = [by_definition([tall[k] for k in rows if k != i]) for i in rows]
+    assert libperm.sub_permanents(tall).tolist() == left
+    n, x = 8, 10**400
+    found = libperm.gradient([[x] * n] * n, function="hafnian")
+    assert found[0][1:] == [15 * x**3] * (n - 1)
 
 
 @needs("perm_plan_save")

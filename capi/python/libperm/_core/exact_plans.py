@@ -13,7 +13,7 @@ from libperm._core.call import run
 from libperm._core.handle import Handle
 from libperm._core.matrix import Matrix, input_of
 from libperm._core.options import Prepared
-from libperm._core.scalars import Kind
+from libperm._core.scalars import Kind, int_of
 from libperm._core.values import encode
 
 MOST_BITS = 1 << 16  # of a number that is put together; the entries of longer rows take several
@@ -56,4 +56,4 @@ class ExactPlans:
             run(self._options, given.is_long, lambda: handle.make(given, self._options, is_told=False))
             self._last = matrix, times, handle
         values = encode(matrix.entries, abi.VALUE_TEXT)
-        return int(self._last[2].execute(values, self._options).text())
+        return int_of(self._last[2].execute(values, self._options).text())
