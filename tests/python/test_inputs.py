@@ -243,6 +243,20 @@ def test_places_outside_of_a_sparse_array(form, parts):
         libperm.permanent(a)
 
 
+def test_decimals_that_are_long():
+    tiny, large = Decimal("1e-200000"), Decimal("-3.5e200000")
+    for x in (tiny, large, Decimal(2) ** -700, Decimal("0.1"), Decimal("-0"), Decimal("1e50000")):
+        assert libperm.permanent([[x, 1], [1, 0]]) == 1
+        assert libperm.permanent([[x, 1], [1, 1]]) == 1 + Fraction(*x.as_integer_ratio())
+    for beyond in ("1e999999999", "-1e-999999999", "7e20000000"):  # each digit written out takes hours
+        with pytest.raises(libperm.InvalidMatrixError, match="row 0, column 1"):
+            libperm.permanent([[1, Decimal(beyond)], [1, 1]], time_limit=1)
+    for bad in ("nan", "snan", "-snan123", "inf"):
+        for a in ([[Decimal(bad), 1], [1, 1]], np.array([[Decimal(bad), 1], [1, 1]])):
+            with pytest.raises(libperm.InvalidMatrixError, match="row 0, column 0"):
+                libperm.permanent(a)
+
+
 def test_sympy():
     sympy = pytest.importorskip("sympy")
     third = sympy.Rational(1, 3)

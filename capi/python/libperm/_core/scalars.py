@@ -43,7 +43,7 @@ def kind_of(entry: Any) -> Kind:
     raise TypeError(f"{entry!r} is no number: entries are int, float, complex, Fraction or Decimal")
 
 
-_OWN = {int, float, complex, bool, Fraction, Decimal}
+_OWN = {int, float, complex, bool, Fraction}
 
 
 def numbers_of(entries: list[Any]) -> list[Any]:
@@ -54,6 +54,8 @@ def numbers_of(entries: list[Any]) -> list[Any]:
 
 
 def _number_of(entry: Any) -> Any:
+    if isinstance(entry, Decimal):
+        return Decimal("nan") if entry.is_snan() else entry  # which cannot even be compared
     if isinstance(entry, numbers.Integral) and type(entry).__name__ != "timedelta64":
         return int(entry)  # numpy's are equal to a double that they round to
     if isinstance(entry, numbers.Integral) or hasattr(entry, "as_integer_ratio"):
@@ -81,10 +83,16 @@ def is_double(entry: Any) -> bool:
         return False
 
 
+_MOST_DIGITS = 10**7  # of a decimal that is written out; the library says what it takes of larger exponents
+
+
 def text_of(entry: Any) -> bytes:
     """Writes a number as PERM_VALUE_TEXT takes it, without loss."""
     if isinstance(entry, numbers.Complex) and not isinstance(entry, numbers.Real):
         return text_of(entry.real) + b" " + text_of(entry.imag)
+    if isinstance(entry, Decimal):
+        is_short = entry.is_finite() and abs(entry.adjusted()) <= _MOST_DIGITS
+        return format(entry, "f" if is_short else "").encode()
     try:
         return text_of_int(int(entry)) if entry == int(entry) else _text_of_ratio(entry)
     except (ValueError, OverflowError):  # NaN and infinities: the library says what is wrong with them
