@@ -257,6 +257,25 @@ def test_decimals_that_are_long():
                 libperm.permanent(a)
 
 
+def test_iterators_are_read_once():
+    def counts():
+        return {"row_multiplicity": iter([2, 0]), "col_multiplicity": (x for x in (1, 1))}
+
+    a, same = [[1, 2], [3, 4]], {"row_multiplicity": [2, 0], "col_multiplicity": [1, 1]}
+    plan = libperm.Plan(a, **counts(), without=iter(["d1", "d2"]))
+    assert plan.permanent() == 4
+    assert plan.marginals().entries == libperm.Plan(a, **same).marginals().entries
+    assert plan.gradient(full=True).derivatives == [4, 2, 0, 0]
+    assert libperm.Plan.from_bytes(plan.to_bytes()).permanent() == 4
+    assert libperm.gradient(a, **counts()) == [[4, 2], [0, 0]]
+    assert libperm.permanents([a, a], **counts()) == [4, 4]
+    assert libperm.permanents([a, a], row_multiplicity=iter([[2, 0], [1, 1]])) == [4, 10]
+    two = np.array([[[1.0, 2], [3, 4]], [[1, 0], [3, 4]]])
+    found = libperm.marginals(two, 1.0, 1.0, row_multiplicity=iter([2, 1]))
+    again = libperm.marginals(two, 1.0, 1.0, row_multiplicity=[2, 1])
+    assert np.array_equal(found.entries, again.entries)
+
+
 def test_sympy():
     sympy = pytest.importorskip("sympy")
     third = sympy.Rational(1, 3)

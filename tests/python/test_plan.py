@@ -451,6 +451,41 @@ def test_the_derivatives_beside_a_permanent_beyond_a_double():
     assert libperm.Plan(a).gradient(with_permanent=True)[0] == np.inf
 
 
+@pytest.mark.parametrize("dtype", ["float64", "complex128", "int64", "float32"])
+@pytest.mark.parametrize(
+    "make",
+    [sparse.csr_array, sparse.coo_array, sparse.csc_array, sparse.bsr_array, sparse.dia_array, np.array],
+)
+def test_a_plan_keeps_what_it_was_made_of(make, dtype):
+    a = make(D.astype(dtype))
+    plan, estimation = libperm.Plan(a), libperm.Estimation(a)
+    saved, pattern, drawn = plan.to_bytes(), plan.pattern, estimation.run().value
+    for part in ("data", "indices", "indptr", "row", "col"):
+        if isinstance(getattr(a, part, None), np.ndarray):
+            getattr(a, part)[...] = 0
+    if isinstance(a, np.ndarray):
+        a[...] = 0
+    assert plan.permanent() == plan.compute().value == 10
+    assert plan.gradient(with_permanent=False).tolist() == [4, 3, 2, 1]
+    assert plan.gradient(full=True).derivatives.tolist() == [4, 3, 2, 1]
+    assert plan.pattern == pattern == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    assert plan.permanent(np.ones((2, 2), int)) == 2
+    assert plan.to_bytes() == saved
+    assert libperm.Plan.from_bytes(saved).permanent() == 10
+    assert estimation.run().value == drawn
+
+
+def test_a_plan_keeps_its_options():
+    rows, without = [2, 0], ["d1"]
+    plan = libperm.Plan(D, row_multiplicity=rows, col_multiplicity=np.array([1, 1]), without=without)
+    saved, entries = plan.to_bytes(), plan.marginals().entries.tolist()
+    rows[:], without[:] = [1, 1], ["nothing"]
+    assert plan.permanent() == plan.marginals().value == 4
+    assert plan.marginals().entries.tolist() == entries
+    assert plan.to_bytes() == saved
+    assert libperm.Plan.from_bytes(saved).permanent() == 4
+
+
 def minors(a):
     """The derivatives by definition."""
     n = range(len(a))
@@ -484,6 +519,22 @@ def test_saved(a):
         assert again.permanent() == plan.permanent()
         assert again.permanent([1] * again.nnz) == plan.permanent([1] * plan.nnz)
         assert again.explain_json()["threads"] == 1
+
+
+@needs("perm_plan_save")
+def test_saved_with_options_of_every_type():
+    for options in (
+        {"threads": np.int64(1)},
+        {"tolerance": np.float32(1e-5)},
+        {"tolerance": Fraction(1, 1000), "threads": np.array(1)},
+        {"time_limit": Decimal("30.5"), "memory_limit": np.float64(1e9)},
+        {"cache_dir": Path(), "without": {"d1"}},
+        {"cache_dir": b".", "rng": np.random.default_rng(3)},
+    ):
+        plan = libperm.Plan(D, **options)
+        again = libperm.Plan.from_bytes(plan.to_bytes())
+        assert again.to_bytes() == plan.to_bytes()
+        assert again.permanent() == 10
 
 
 @needs("perm_plan_save")

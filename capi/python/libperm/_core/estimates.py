@@ -146,7 +146,7 @@ class Estimation:
             if not 0 < real(name, number) < 1:
                 raise InvalidOptionError(f"{name} is {number}: it must be above 0 and below 1")
         samples = whole("samples", samples, 2**63 - 1)
-        matrix, self._options = read(A), Prepared(options, None)
+        matrix, self._options = read(A).kept(), Prepared(options, None)
         times: list[Any] = [options.get(name) for name in MULTIPLICITIES]
         self._given = Input(matrix, value_type_of(matrix.entries, matrix.kind), *times)
         self._wanted = abi.EstimateOpts(

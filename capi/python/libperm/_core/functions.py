@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from libperm._core import by_rows, counted_batch, dense, exact_minors, full_batch, quick, weighted_batch
 from libperm._core.call import run
@@ -11,7 +11,7 @@ from libperm._core.errors import InvalidOptionError, MemoryRefusedError, Unsuppo
 from libperm._core.library import check, library
 from libperm._core.matchings import warn_if_none_matches, weighted_input
 from libperm._core.matrix import Matrix, input_of, read, union
-from libperm._core.options import MULTIPLICITIES, Prepared, counting, is_of_graph
+from libperm._core.options import MULTIPLICITIES, Prepared, counting, is_of_graph, readable_again
 from libperm._core.plan import Plan
 from libperm._core.result import (
     Answer,
@@ -187,6 +187,8 @@ def permanents(
     >>> libperm.permanents([[[1, 2], [3, 4]], [[1, 0], [0, 5]]], row_unmatched=1, col_unmatched=[1, 2])
     [26, 14]
     """
+    if options:
+        options = cast("Options", readable_again(options))
     batch = as_array(batch)
     has_weights = row_unmatched is not None or col_unmatched is not None
     if _counts_lines(options):
@@ -326,7 +328,7 @@ def gradient(A: Any, *, full: bool = False, with_permanent: bool = False, **opti
     if not full and options.keys() <= {"threads"} and dense.is_full(A):
         small = None if options else quick.gradient(A)
         return dense.gradients(as_doubles(A)[None], options).derivatives[0] if small is None else small
-    matrix = read(A, with_zeros=True)
+    matrix, options = read(A, with_zeros=True), cast("Options", readable_again(options))
     if exact_minors.are_asked(matrix.kind, options, hasattr(A, "tocsr")):
         permanent = result_of(*_computed(matrix, {**options, "precision": "exact"}))
         found = exact_minors.gradient(matrix, permanent, options)

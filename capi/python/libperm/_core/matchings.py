@@ -15,9 +15,9 @@ from libperm._core.call import run
 from libperm._core.errors import CancelledError, Error, InvalidMatrixError, TimeRefusedError, UnmatchedWarning
 from libperm._core.handle import LONG_SECONDS, Handle
 from libperm._core.library import check, library
-from libperm._core.matrix import LONG_LINES, LONG_ORDER, Input, Matrix, input_of, of_places, read
-from libperm._core.options import Prepared, is_of_graph
-from libperm._core.result import Answer, Result, in_numpy, result_of
+from libperm._core.matrix import LONG_LINES, LONG_ORDER, Input, Matrix, input_of, of_places, read, read_counts
+from libperm._core.options import MULTIPLICITIES, Prepared, is_of_graph, readable_again
+from libperm._core.result import SIZE, Answer, Result, in_numpy, result_of
 from libperm._core.scalars import Kind, numbers_of
 from libperm._core.sequences import items_of
 from libperm._core.values import (
@@ -97,7 +97,7 @@ def marginals(
     """
     a = as_array(A)
     if is_array(a) and a.ndim == 3:
-        return _of_many(a, row_unmatched, col_unmatched, dict(options))
+        return _of_many(a, row_unmatched, col_unmatched, readable_again(options))
     if is_array(a) and not options:
         small = small_marginals.marginals(a, row_unmatched, col_unmatched)
         if small is not None:

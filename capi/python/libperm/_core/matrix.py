@@ -7,6 +7,7 @@ import math
 import operator
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from fractions import Fraction
 from itertools import accumulate
 from typing import Any
@@ -44,6 +45,12 @@ class Matrix:
     @property
     def nnz(self) -> int:
         return len(self.col_idx)
+
+    def kept(self) -> Matrix:
+        """The same, of arrays that no caller has."""
+        found = copy(self)
+        found.col_idx, found.entries = copy(self.col_idx), copy(self.entries)
+        return found
 
     def positions(self) -> list[tuple[int, int]]:
         starts = list(self.row_ptr)

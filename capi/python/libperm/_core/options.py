@@ -17,6 +17,7 @@ from libperm._core.quantities import bytes_of, real, seconds_of, whole
 from libperm._core.scalars import Kind
 from libperm._core.seeds import settled
 from libperm._core.stop import Stop
+from libperm._core.sequences import items_of
 
 
 class RunOptions(TypedDict, total=False):
@@ -58,6 +59,19 @@ MULTIPLICITIES = ("row_multiplicity", "col_multiplicity")
 
 def is_of_graph(options: Mapping[str, Any]) -> bool:
     return options.get("function") not in (None, "permanent")
+def readable_again(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Settled options whose iterators, which can be read once, and lists, which their owner may change, are
+    tuples."""
+    found = settled(options)
+    for name in MULTIPLICITIES:
+        if found.get(name) is not None:
+            found[name] = tuple(items_of(found[name], f"integers ({name})"))
+    without = found.get("without")
+    if isinstance(without, Iterable) and not isinstance(without, str):
+        found["without"] = tuple(without)
+    return found
+
+
 
 
 def _word(name: str, value: object) -> bytes:

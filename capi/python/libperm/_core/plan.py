@@ -18,7 +18,7 @@ from libperm._core.handle import LONG_SECONDS, Handle
 from libperm._core.library import check, library, read_text
 from libperm._core.matchings import Marginals, marginals_of, weighted_input
 from libperm._core.matrix import Matrix, entries_for, input_of, read, require_kind
-from libperm._core.options import Prepared, RunOptions
+from libperm._core.options import Prepared, RunOptions, readable_again
 from libperm._core.partials import bytes_from, structs_of
 from libperm._core.picture import panels_of_plan
 from libperm._core.result import (
@@ -71,7 +71,7 @@ class Plan:
     _for_marginals: dict[Any, Handle]  # with weights of rows, of columns or without
 
     def __init__(self, A: Any, **options: Unpack[Options]) -> None:
-        matrix = read(A)
+        matrix = read(A).kept()
         self._set_up(matrix, dict(options), value_type_of(matrix.entries, matrix.kind))
         # Told of real values only, a plan would be made anew for each complex one.
         is_told = matrix.kind is not Kind.COMPLEX or any(complex(x).imag for x in matrix.entries)
@@ -87,7 +87,7 @@ class Plan:
         return plan
 
     def _set_up(self, matrix: Matrix, options: dict[str, Any], value_type: int) -> None:
-        options = settled(options)
+        options = readable_again(options)
         self._matrix, self._kind, self._given = matrix, matrix.kind, options
         self._options = Prepared(options, "exact" if matrix.kind.is_exact else None)
         self._answer_kind = self._options.kind_of_answer(matrix.kind)

@@ -6,6 +6,8 @@ import ctypes
 import hashlib
 import json
 import numbers
+import operator
+import os
 from array import array
 from fractions import Fraction
 from typing import Any
@@ -93,8 +95,13 @@ def _read(written: Any, kind: Kind) -> Any:
 
 
 def _plain(option: Any) -> Any:
-    if option is None or isinstance(option, (str, int, float)):
+    if option is None or isinstance(option, str):
         return option
-    if hasattr(option, "__fspath__"):
-        return option.__fspath__()
-    return [x if isinstance(x, str) else int(x) for x in option]
+    if isinstance(option, (bytes, os.PathLike)):
+        return os.fsdecode(option)
+    if isinstance(option, tuple):
+        return list(map(_plain, option))
+    try:
+        return operator.index(option)
+    except TypeError:
+        return float(option)
