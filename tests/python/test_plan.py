@@ -522,6 +522,25 @@ def test_saved(a):
 
 
 @needs("perm_plan_save")
+@pytest.mark.parametrize("a", [D, D * 1j, D.astype(int), sparse.csr_array(D), D.tolist()], ids=repr)
+def test_a_saved_plan_answers_in_the_same_types(a):
+    plan = libperm.Plan(a)
+    for again in (libperm.Plan.from_bytes(plan.to_bytes()), pickle.loads(pickle.dumps(plan))):
+        for ask in (
+            lambda p: p.permanent(),
+            lambda p: p.compute().value,
+            lambda p: p.gradient(with_permanent=False),
+            lambda p: p.gradient(full=True).derivatives,
+            lambda p: p.hessian_product([1, 0, 0, 0]),
+            lambda p: p.marginals([1, 1, 1, 1]).entries,
+            lambda p: p.permanents(np.ones((2, 4), int)),
+        ):
+            found, expected = ask(again), ask(plan)
+            assert type(found) is type(expected)
+            assert np.array_equal(found, expected)
+
+
+@needs("perm_plan_save")
 def test_saved_with_options_of_every_type():
     for options in (
         {"threads": np.int64(1)},

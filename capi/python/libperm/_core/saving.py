@@ -16,6 +16,7 @@ from libperm._core.library import check, library, read_bytes
 from libperm._core.matrix import Matrix
 from libperm._core.scalars import Kind, is_double
 from libperm._core.seeds import Seed
+from libperm._core.values import is_numpy
 
 _UNSAVED = ("progress", "machine")  # a function of this process, and where the plan is not to be executed
 _MAGIC = b"libperm-python-2\n"  # then a digest of all that follows it, in 64 hexadecimal digits
@@ -29,6 +30,7 @@ def to_bytes(plan: Any, matrix: Matrix, value_type: int, options: dict[str, Any]
         "col_idx": list(map(int, matrix.col_idx)),
         "entries": [_written(x, matrix.kind) for x in matrix.entries],
         "kind": matrix.kind.name,
+        "numpy": is_numpy(matrix.row_ptr),  # so its answers are
         "value_type": value_type,
         "options": {name: _plain(value) for name, value in options.items() if name not in _UNSAVED},
     }
@@ -56,7 +58,7 @@ def from_bytes(saved: bytes) -> tuple[Matrix, int, dict[str, Any], bytes]:
         made_with["rng"] = Seed(seed)
     kind = Kind[header["kind"]]
     entries = [_read(x, kind) for x in header["entries"]]
-    row_ptr, col_idx = (array("q", header[name]) for name in ("row_ptr", "col_idx"))
+    row_ptr, col_idx = _places(header)
     rows, cols = header["shape"]
     if len(row_ptr) != rows + 1 or not len(col_idx) == len(entries) == row_ptr[-1]:
         raise ValueError("this saved libperm.Plan is damaged: its matrix is none")
@@ -66,6 +68,16 @@ def from_bytes(saved: bytes) -> tuple[Matrix, int, dict[str, Any], bytes]:
         made_with,
         native,
     )
+
+
+def _places(header: dict[str, Any]) -> tuple[Any, Any]:
+    places = array("q", header["row_ptr"]), array("q", header["col_idx"])
+    try:
+        import numpy as np
+    except ImportError:
+        return places
+    row_ptr, col_idx = map(np.array, places)
+    return (row_ptr, col_idx) if header.get("numpy") else places  # which plans of before do not tell
 
 
 def load(native: bytes, options: int, csr: int, place: Any) -> None:
