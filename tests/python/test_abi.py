@@ -120,4 +120,4 @@ def test_statuses():
         for kind in vars(libperm).values()
         if isinstance(kind, type) and issubclass(kind, libperm.Error)
     }
-    assert statuses - own == {101, 402}  # a defect of this package, or of the library: libperm.Error itself
+    assert statuses - own == {402}  # a defect of the library: libperm.Error itself

@@ -243,6 +243,18 @@ def test_places_outside_of_a_sparse_array(form, parts):
         libperm.permanent(a)
 
 
+def test_buffers_that_python_makes_no_list_of():
+    a = np.array([[1.0, 2.0], [3.0, 4.0]])
+    assert libperm.permanent(memoryview(a)) == 10
+    for other in (a.astype(">f8"), a.astype(complex), a * 1j, a.astype("<i4").astype(">i4")):
+        view = memoryview(other)
+        assert libperm.permanent(view) == libperm.Plan(view).permanent() == libperm.permanent(other)
+        assert libperm.Plan(a * 1j).permanent(memoryview(other.reshape(-1))) == libperm.permanent(other)
+        assert np.array_equal(libperm.gradient(view), libperm.gradient(other))
+    with pytest.raises(TypeError, match="float16"):
+        libperm.permanent(memoryview(a.astype("f2")))
+
+
 def test_decimals_that_are_long():
     tiny, large = Decimal("1e-200000"), Decimal("-3.5e200000")
     for x in (tiny, large, Decimal(2) ** -700, Decimal("0.1"), Decimal("-0"), Decimal("1e50000")):
@@ -274,6 +286,35 @@ def test_iterators_are_read_once():
     found = libperm.marginals(two, 1.0, 1.0, row_multiplicity=iter([2, 1]))
     again = libperm.marginals(two, 1.0, 1.0, row_multiplicity=[2, 1])
     assert np.array_equal(found.entries, again.entries)
+
+
+def test_errors_are_of_one_family():
+    a = np.array([[1.0, 2.0], [3.0, 4.0]])
+    ones = np.ones((3, 3))
+    for call, text in (
+        (lambda: libperm.permanent(a, row_multiplicity=[2**63, 0]), "row_multiplicity"),
+        (lambda: libperm.Plan(a).run_shard(99), "no shard 99"),
+        (
+            lambda: libperm.permanent(
+                [[1, 1], [1, 1]], function="hafnian", row_multiplicity=[2, 2], col_multiplicity=[1, 1]
+            ),
+            "row_multiplicity",
+        ),
+        (lambda: libperm.hafnian(ones, loops=[1, 2]), "^loops has 2"),
+        (lambda: libperm.hafnians([ones], loops=[1, 2]), "^loops has 2"),
+        (lambda: libperm.hafnian([[1, 1], [1, 1]], multiplicity=[-1, 1]), "^multiplicity.0. is -1"),
+        (lambda: libperm.hafnian([[1, 1], [1, 1]], multiplicity=[1, 2**63]), "^multiplicity"),
+    ):
+        with pytest.raises(libperm.Error, match=text) as caught:
+            call()
+        assert isinstance(caught.value, ValueError)
+        assert "row_unmatched" not in str(caught.value)
+    with pytest.raises(TypeError, match="^multiplicity"):
+        libperm.hafnian(ones, multiplicity=[0.5, 1, 1])
+    with pytest.raises(TypeError, match="progress is 5"):
+        libperm.permanent(a, progress=5)
+    with pytest.raises(TypeError, match="pickle its cell"):
+        pickle.dumps(libperm.Periodic([[1, 1, 1]]))
 
 
 def test_sympy():

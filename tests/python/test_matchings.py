@@ -119,6 +119,15 @@ def gates(random, rows, cols, density):
     return np.where(gated, random.random((rows, cols)), 0.0)
 
 
+def test_a_batch_of_complex_numbers_without_imaginary_parts():
+    a = np.array([[2.0, 1.0], [0.0, 3.0]])
+    alone, batch = libperm.marginals(a + 0j, 1, 1), libperm.marginals((a + 0j)[None], 1 + 0j, [1, 1])
+    assert np.array_equal(batch.entries[0], alone.entries)
+    for given in (a + 1j, (a + 1j)[None]):
+        with pytest.raises(libperm.InvalidMatrixError, match="complex|not real"):
+            libperm.marginals(given)
+
+
 def test_a_batch_of_many_patterns_is_each_alone():
     random = np.random.default_rng(SEED)
     shape, weights = (14, 40), random.random(14) + 0.1

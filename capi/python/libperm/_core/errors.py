@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import warnings
+from collections.abc import Mapping
 
 
 class Error(Exception):
@@ -24,6 +25,12 @@ class Error(Exception):
         super().__init__(text)
         if status is not None:
             self.status = status
+
+
+class InvalidArgumentError(Error, ValueError):
+    """A shard that there is not, a partial result of another plan, multiplicities that differ, ..."""
+
+    status = 101
 
 
 class InvalidMatrixError(Error, ValueError):
@@ -89,6 +96,7 @@ class PrecisionWarning(UserWarning):
 _CLASSES = {
     kind.status: kind
     for kind in (
+        InvalidArgumentError,
         InvalidMatrixError,
         InvalidOptionError,
         MemoryRefusedError,
@@ -113,6 +121,15 @@ _NAMES = {
     "PERM_VALUE_C128": "complex numbers of two doubles",
 }
 _ANY_NAME = re.compile(rf"\b({'|'.join(_NAMES)})\b")
+
+
+def renamed(error: Exception, names: Mapping[str, str]) -> Exception:
+    """The error, naming arguments as its caller gave them: the values of `names` in place of the keys."""
+    text = str(error)
+    for name, given in names.items():
+        text = re.sub(rf"\b{name}\b", given, text)
+    error.args = (text,)
+    return error
 
 
 def error_of(status: int, text: str) -> Error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from libperm._core import quick
-from libperm._core.errors import InvalidOptionError
+from libperm._core.errors import Error, InvalidOptionError, renamed
 from libperm._core.functions import answered, permanents
 from libperm._core.result import Result
 from libperm._core.scalars import Number
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from libperm._core.options import Options
+
+
+_NAMES = {"row_unmatched": "loops", "row_multiplicity": "multiplicity"}
 
 
 @overload
@@ -70,7 +73,11 @@ def hafnian(
 
 
 def _answered(A: Any, loops: Any, multiplicity: Any, full: bool, options: Any, level: int) -> Number | Result:
-    return answered(A, _weights(loops, options, multiplicity), None, full, options, level)
+    weights = _weights(loops, options, multiplicity)
+    try:
+        return answered(A, weights, None, full, options, level)
+    except (Error, TypeError) as error:
+        raise renamed(error, _NAMES) from None
 
 
 def _weights(loops: Any, options: dict[str, Any], multiplicity: Any) -> Any:
@@ -118,4 +125,7 @@ def hafnians(
     """
     given: Any = options
     weights = _weights(loops, given, multiplicity)
-    return permanents(batch, full=full, row_unmatched=weights, **options)
+    try:
+        return permanents(batch, full=full, row_unmatched=weights, **options)
+    except (Error, TypeError) as error:
+        raise renamed(error, _NAMES) from None

@@ -255,6 +255,8 @@ def _split_array(shape: tuple[int, int], numbers: Any) -> tuple[Any, Any, Any]:
 
 def _reals(numbers: Any) -> Any:
     numbers = as_doubles(numbers)
+    if numbers.dtype.kind == "c" and not numbers.imag.any():
+        return numbers.real
     if numbers.dtype.kind == "c":
         raise InvalidMatrixError("complex weights: probabilities are of real ones of 0 or more")
     return numbers

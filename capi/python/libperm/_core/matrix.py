@@ -116,8 +116,9 @@ def read(a: Any, with_zeros: bool = False) -> Matrix:
         return a
     if hasattr(a, "tocsr"):
         return _read_sparse(a)
-    if hasattr(a, "__array__"):
-        return _read_array(as_array(a), with_zeros)
+    a = as_array(a)
+    if is_array(a):
+        return _read_array(a, with_zeros)
     return _read_rows(a.tolist() if hasattr(a, "tolist") else a, with_zeros)  # flint's
 
 
@@ -324,6 +325,8 @@ def read_counts(what: str, lines: int, counts: Iterable[int] | None) -> array[in
         raise TypeError(
             f"{what}_multiplicity says how often each {what} counts: integers, one for each"
         ) from None
+    except OverflowError:
+        raise InvalidMatrixError(f"{what}_multiplicity has a number beyond 64 bits") from None
     if len(read_counts) != lines:
         raise InvalidMatrixError(
             f"{what}_multiplicity has {len(read_counts)} numbers, the matrix {lines} {what}s"

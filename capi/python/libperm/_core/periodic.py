@@ -275,6 +275,9 @@ class Periodic:
         function = library.perm_periodic_explain
         return read_text(lambda *to: function(self._handle.address, form, *to))
 
+    def __reduce__(self) -> Any:
+        raise TypeError("a libperm.Periodic cannot be pickled: pickle its cell, and make it anew")
+
     def __repr__(self) -> str:
         rows, cols = self._cell.shape
         ends = "joined" if self._joined else "open"

@@ -23,6 +23,8 @@ class Progress:
     def of(cls, option: Any, stop: Stop) -> Progress | None:
         if option is None or option is False:
             return None
+        if not isinstance(option, bool) and not callable(option):
+            raise TypeError(f"progress is {option!r}: True, False or a function is expected")
         if option is not True:
             return cls(option, lambda: None, stop)
         try:

@@ -16,6 +16,7 @@ from libperm._core.sequences import items_of
 _DTYPES = {abi.VALUE_F64: "float64", abi.VALUE_C128: "complex128", abi.VALUE_I64: "int64"}
 _CHARS = {abi.VALUE_F64: "d", abi.VALUE_C128: "D", abi.VALUE_I64: "l"}
 _KINDS = {"b": Kind.INTEGER, "i": Kind.INTEGER, "u": Kind.INTEGER, "f": Kind.REAL, "c": Kind.COMPLEX}
+_LISTED = frozenset("bBhHiIlLqQnNfd?")  # formats of a memoryview
 _INT64 = range(-(2**63), 2**63)
 
 
@@ -44,6 +45,10 @@ def as_array(entries: Any) -> Any:
     if hasattr(entries, "mask") and hasattr(entries, "filled"):
         raise TypeError("a masked array: what is masked has no value; say which, e.g. A.filled(0)")
     if not hasattr(entries, "__array__"):
+        if isinstance(entries, memoryview) and entries.format.lstrip("@") not in _LISTED:
+            import numpy as np  # what Python makes no list of: complex numbers, other orders of bytes
+
+            return np.asarray(entries)
         return entries
     if is_array(entries):
         return entries.view(sys.modules["numpy"].ndarray)  # of a matrix all parts have two dimensions
@@ -56,6 +61,11 @@ def as_array(entries: Any) -> Any:
 
 def _of_columns(table: Any) -> Any:
     """Makes objects of what stands in columns of several types, which numpy would round to a common one."""
+    import numpy as np
+
+    for dtype in table.dtypes:
+        if isinstance(dtype, np.dtype):
+            plain(np.empty(0, dtype))  # refuses what holds no numbers, or of three digits
     try:
         return table.to_numpy(dtype=object)  # pandas'
     except TypeError:
