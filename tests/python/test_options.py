@@ -131,6 +131,27 @@ def test_whole_numbers_may_be_floats():
     assert Prepared({"memory_limit": 2e9}, None).struct.memory_limit_bytes == 2 * 10**9
 
 
+def test_what_is_returned_counts_against_the_memory_limit():
+    np = pytest.importorskip("numpy")
+    ones, few = np.ones((3, 3)), np.ones((10**6, 2, 2))
+    for call in (
+        lambda **x: libperm.sample(ones, 10**7, **x),
+        lambda **x: libperm.boson.sample(np.eye(4), [0], 10**7, **x),
+        lambda **x: libperm.permanents(few, **x),
+        lambda **x: libperm.Plan(few[0], **x).permanents(few),
+        lambda **x: libperm.Plan(few[0], **x).gradients(few, with_permanents=True),
+        lambda **x: libperm.permanents(few, row_unmatched=1, col_unmatched=1, **x),
+        lambda **x: libperm.marginals(few, **x),
+        lambda **x: libperm.gradients(np.ones((10**6, 3, 3)), full=True, **x),
+        lambda **x: libperm.Periodic([[1, 1, 1]], **x).terms(10**6),
+    ):
+        with pytest.raises(libperm.MemoryRefusedError, match="memory_limit"):
+            call(memory_limit="10M")
+    with pytest.raises(libperm.MemoryRefusedError):
+        libperm.sample(ones, 2**40)
+    assert libperm.sample(ones, 10, memory_limit="10M").shape == (10, 3)
+
+
 def test_errors_name_the_options_as_they_are_here():
     dense = [[rng(i * 34 + j).random() for j in range(34)] for i in range(34)]
     for options in ({"memory_limit": 1000, "engine": "frontier"}, {"time_limit": 1e-3}, {"time_limit": -1}):

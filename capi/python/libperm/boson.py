@@ -65,8 +65,9 @@ def sample(
     count = whole("shots", shots, 2**40)
     rng = chosen(rng, seed)
     drawn_from = 0 if rng is None and options.get("checkpoint") is not None else seed_of(rng)
-    samples = np.zeros((count, modes), np.int64)
     prepared = Prepared(dict(options), None)
+    prepared.require(8.0 * count * modes, f"{count} samples")
+    samples = np.zeros((count, modes), np.int64)
     struct = abi.Boson(
         struct_size=ctypes.sizeof(abi.Boson),
         modes=modes,

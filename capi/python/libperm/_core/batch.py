@@ -72,7 +72,7 @@ class Results:
     """An array of perm_result that frees its texts."""
 
     def __init__(self, count: int) -> None:
-        self._array = (abi.Result * count).from_buffer_copy(bytes(abi.Result(SIZE)) * count)
+        self._array = (abi.Result * count).from_buffer(bytearray(abi.Result(SIZE)) * count)
         self.address = ctypes.addressof(self._array)
 
     def __iter__(self) -> Iterator[abi.Result]:

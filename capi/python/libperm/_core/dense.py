@@ -65,6 +65,7 @@ class Dense:
             check(function(a, None, *addresses))
             return
         prepared = Prepared(options, None)
+        prepared.require(sum(x.nbytes for x in outputs if x is not None), "what is told of all matrices")
         run(prepared, self.is_long, lambda: check(function(a, prepared.address, *addresses)))
 
 

@@ -8,7 +8,6 @@ computed, within as many, and q u is below 2^-30."""
 from __future__ import annotations
 
 import math
-import os
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,13 +15,14 @@ from typing import Any
 
 from libperm._core import fock
 from libperm._core.dense import Dense, batch_of
-from libperm._core.errors import InvalidOptionError, MemoryRefusedError, TimeRefusedError, UnsupportedError
+from libperm._core.errors import UnsupportedError
 from libperm._core.interference import (
     permanent_and_mass,
     permanent_of_forms,
     product_and_mass,
     product_of_forms,
 )
+from libperm._core.limits import Limits as Limits
 from libperm._core.photons import Experiment
 
 _U = 2.0**-53
@@ -44,39 +44,6 @@ class Distribution:
 
     def as_dict(self) -> dict[tuple[int, ...], Any]:
         return dict(zip(map(tuple, self.outcomes.tolist()), self.probabilities.tolist()))
-
-
-@dataclass(frozen=True)
-class Limits:
-    """In bytes and seconds."""
-
-    memory: float
-    seconds: float
-
-    @classmethod
-    def of(cls, memory: int | None, seconds: float | None) -> Limits:
-        if seconds is not None and not seconds >= 0:
-            raise InvalidOptionError(f"time_limit is {seconds}: it cannot be negative, or NaN")
-        if not memory:
-            memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") * 3 // 4
-        return cls(memory, seconds or 86400.0)
-
-    def require(self, bytes_taken: float, seconds: float, what: str) -> None:
-        instead = "give fewer outcomes, or a higher"
-        if bytes_taken > self.memory:
-            taken, allowed = (_amount(x / 2**30) for x in (bytes_taken, self.memory))
-            raise MemoryRefusedError(
-                f"{what} would take {taken} GiB, and {allowed} GiB are allowed: {instead} memory_limit"
-            )
-        if seconds > self.seconds:
-            taken, allowed = _amount(seconds), _amount(self.seconds)
-            raise TimeRefusedError(
-                f"{what} would take about {taken} s, and {allowed} s are allowed: {instead} time_limit"
-            )
-
-
-def _amount(x: float) -> str:
-    return f"{x:.1f}" if 0.1 <= x < 1e6 else f"{x:.1e}"
 
 
 def of_all(e: Experiment, limits: Limits) -> Distribution:

@@ -342,7 +342,9 @@ def _of_alike(batch: Any, weights: list[Any], options: dict[str, Any], names: An
     given = input_of(pattern, options, abi.VALUE_F64)
     given.struct.row_unmatched = None if weights[0] is None else values.ctypes.data
     given.struct.col_unmatched = None if weights[1] is None else values.ctypes.data
-    handle, prepared, results = Handle(), Prepared(options, None), Results(count)
+    handle, prepared = Handle(), Prepared(options, None)
+    prepared.require(count * (SIZE + 16.0 * (len(i) + m + n)), f"what is told of {count} matrices")
+    results = Results(count)
     found, bounds = np.empty((count, len(i) + m + n)), np.empty((count, len(i) + m + n))
     function = library.perm_plan_marginals_batch
 

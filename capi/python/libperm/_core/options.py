@@ -12,6 +12,7 @@ from typing import Any, Callable, TypedDict
 from libperm._core import abi
 from libperm._core.errors import FIELDS
 from libperm._core.library import library, read_text
+from libperm._core.limits import Limits
 from libperm._core.progress import Progress
 from libperm._core.quantities import bytes_of, real, seconds_of, whole
 from libperm._core.scalars import Kind
@@ -54,6 +55,7 @@ class Options(RunOptions, total=False):
 
 _FIELD = {"rng": "seed"}  # of the library
 _NAMES = Options.__annotations__.keys()
+_UNNOTICED = 2**26  # bytes that a process may take beyond its limit (perm.h)
 MULTIPLICITIES = ("row_multiplicity", "col_multiplicity")
 
 
@@ -149,6 +151,12 @@ class Prepared:
         self.address = ctypes.addressof(self.struct)
         if self.progress is not None:
             self.struct.progress = self.progress.function
+
+    def require(self, bytes_returned: float, what: str) -> None:
+        """What a call returns is refused before it starts, too, where it is larger than the memory limit."""
+        if bytes_returned > _UNNOTICED:
+            limits = Limits.of(self.struct.memory_limit_bytes, None)
+            limits.require(bytes_returned, 0, what, "less at once")
 
     @property
     def is_modular(self) -> bool:

@@ -20,7 +20,7 @@ from libperm._core.matrix import Input, Matrix, read
 from libperm._core.options import MULTIPLICITIES, Prepared
 from libperm._core.picture import panels_of_periodic
 from libperm._core.quantities import whole
-from libperm._core.result import Answer, Result, result_of, value_of, warn_if_missed
+from libperm._core.result import SIZE, Answer, Result, result_of, value_of, warn_if_missed
 from libperm._core.scalars import Number, exact_of
 from libperm._core.values import value_type_of
 
@@ -190,6 +190,7 @@ class Periodic:
         """Of `count` lengths from `first` on, in one walk."""
         function = library.perm_periodic_terms
         count, first = whole("count", count, 2**31), self._length("first", first)
+        self._options.require(float(count) * SIZE, f"{count} terms")
         results = Results(count)
         self._run(lambda: check(function(self._handle.address, first, count, results.address)))
         for struct in results:

@@ -22,6 +22,7 @@ from libperm._core.options import Prepared, RunOptions, readable_again
 from libperm._core.partials import bytes_from, structs_of
 from libperm._core.picture import panels_of_plan
 from libperm._core.result import (
+    SIZE,
     Answer,
     Gradient,
     Result,
@@ -47,6 +48,9 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from libperm._core.options import Options
+
+_MANY = 2**16  # matrices: what is told of fewer may always be
+_TOLD = "what is told of so many matrices"
 
 
 class Plan:
@@ -152,12 +156,17 @@ class Plan:
             found = self._quick_permanents(buffer.owner.reshape(count, self._matrix.nnz), full)
             if found is not None:
                 return found
-        results = batch.Results(count)
+        results = self._results(count)
         arguments = handle.address, buffer.address, self._matrix.nnz
         is_long = count * handle.seconds() > LONG_SECONDS
         run(self._options, is_long, lambda: results.fill(*arguments))
         found = results.read(self._answer_kind, self._options.wants_exact, as_numpy)
         return found if full else found.values
+
+    def _results(self, count: int, numbers: int = 0) -> batch.Results:
+        """For so many matrices, each with some numbers beside."""
+        self._options.require(count * (SIZE + 16.0 * numbers), _TOLD)
+        return batch.Results(count)
 
     @overload
     def gradient(
@@ -257,7 +266,8 @@ class Plan:
         count, flat = batch.rows_in(values, self._matrix)
         require_kind(kind_of_entries(flat), self._kind)
         handle, buffer = self._handle_for(flat), encode(flat, self._input.value_type)
-        results, nnz = batch.Results(count), self._matrix.nnz
+        nnz = self._matrix.nnz
+        results = self._results(count, nnz * (2 if full else 1))
         derivatives = np.empty((count, nnz), complex if self._kind is Kind.COMPLEX else float)
         bounds = np.empty((count, nnz)) if full else None
         arguments = (
@@ -387,6 +397,8 @@ class Plan:
         kept = self._quick
         if kept is None or self._kind.is_exact or not is_array(values) or values.ndim < 2:
             return None
+        if len(values) > _MANY:
+            self._options.require(len(values) * float(SIZE), _TOLD)
         is_long = len(values) * self._seconds > LONG_SECONDS
         return quick.permanents(kept, values, self._kind, full, partial(run, self._options, is_long))
 

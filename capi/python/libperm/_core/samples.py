@@ -51,6 +51,7 @@ def sample(
     drawn_from = 0 if rng is None and options.get("checkpoint") is not None else seed_of(rng)
     shots = whole("shots", shots, 2**40)
     rows = matrix.shape[0]
+    prepared.require(8.0 * shots * rows, f"{shots} samples")
     try:
         import numpy as np
     except ImportError:

@@ -14,6 +14,7 @@ from libperm._core.handle import LONG_SECONDS, Handle
 from libperm._core.matchings import warn_if_none_matches
 from libperm._core.matrix import Matrix, input_of
 from libperm._core.options import Prepared
+from libperm._core.result import SIZE
 from libperm._core.scalars import numbers_of
 from libperm._core.sequences import items_of
 from libperm._core.values import as_array, encode, is_array, kind_of_entries, plain, value_type_of
@@ -41,6 +42,7 @@ def permanents(
         given.struct.col_unmatched = place
     if options.get("function") is None:
         warn_if_none_matches(given, sides[0] is not None, sides[1] is not None, 3)
+    prepared.require(count * float(SIZE), f"what is told of {count} matrices")
     handle, results = Handle(), Results(count)
     if count > 0:
         width = len(values) // count
