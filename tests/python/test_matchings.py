@@ -211,12 +211,24 @@ def test_a_0_of_lines_that_none_can_match_is_told(capfd):
             assert call(tall, col_unmatched=0.1) == 0
         with pytest.warns(libperm.UnmatchedWarning, match="of 4 columns at most 2"):
             assert call([[1.0, 2.0]], row_unmatched=1, row_multiplicity=[2], col_multiplicity=[2, 2]) == 0
-    logged = capfd.readouterr().err.splitlines()
-    assert len(logged) == 6
-    assert logged[0] == (
-        "[libperm] warning: the permanent is 0: of 3 columns at most 1 can be matched, and each has to be, "
-        "having no weight (col_unmatched) where the other side has them"
-    )
+        with pytest.warns(libperm.UnmatchedWarning) as told:
+            assert libperm.polynomial(np.ones((3, 1)), np.ones((3, 1)), col_unmatched=1) == [0, 0]
+        assert [Path(each.filename).name for each in told] == ["test_matchings.py"]
+        with pytest.warns(libperm.UnmatchedWarning) as told:
+            assert list(libperm.permanents(np.ones((2, 3, 1)), col_unmatched=1)) == [0, 0]
+        assert [Path(each.filename).name for each in told] == ["test_matchings.py"]
+    plan = libperm.Plan(wide)
+    with warnings.catch_warnings():  # what is an error is not warned of, too
+        warnings.simplefilter("error")
+        for call, *args in (
+            (libperm.marginals, wide),
+            (libperm.marginals, np.ones((2, 1, 3))),
+            (plan.marginals,),
+            (libperm.sample, wide, 1),
+        ):
+            with pytest.raises(libperm.InvalidMatrixError, match="no matching|is 0"):
+                call(*args, row_unmatched=1)
+    assert capfd.readouterr().err == ""  # by Python's warnings alone
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert libperm.permanent(wide) == 6

@@ -9,7 +9,7 @@ from libperm._core import by_rows, counted_batch, dense, exact_minors, full_batc
 from libperm._core.call import run
 from libperm._core.errors import InvalidOptionError, MemoryRefusedError, UnsupportedError
 from libperm._core.library import check, library
-from libperm._core.matchings import warn_if_none_matches, weighted_input
+from libperm._core.matchings import weighted_input
 from libperm._core.matrix import Matrix, input_of, read, union
 from libperm._core.options import MULTIPLICITIES, Prepared, counting, is_of_graph, readable_again
 from libperm._core.plan import Plan
@@ -115,7 +115,7 @@ def answered(
             return number
         found = _computed(a, options)
     else:
-        found = _weighted(a, row_unmatched, col_unmatched, options, level + 1)
+        found = _weighted(a, row_unmatched, col_unmatched, options)
     answer, kind, wants_exact, as_numpy = found
     if full:
         return result_of(answer, kind, wants_exact, as_numpy)
@@ -135,16 +135,14 @@ def compute(
     """
     if row_unmatched is None and col_unmatched is None:
         return result_of(*_computed(A, dict(options)))
-    return result_of(*_weighted(A, row_unmatched, col_unmatched, dict(options), 3))
+    return result_of(*_weighted(A, row_unmatched, col_unmatched, dict(options)))
 
 
 def _weighted(
-    a: Any, row_unmatched: Any, col_unmatched: Any, options: dict[str, Any], level: int
+    a: Any, row_unmatched: Any, col_unmatched: Any, options: dict[str, Any]
 ) -> tuple[Answer, Kind, bool, bool]:
     answer, matrix = Answer(), read(as_array(a))
     given, _buffer, kind = weighted_input(matrix, row_unmatched, col_unmatched, options)
-    if options.get("function") is None:
-        warn_if_none_matches(given, row_unmatched is not None, col_unmatched is not None, level)
     prepared = Prepared(options, "exact" if kind.is_exact else None)
     arguments = given.address, prepared.address, answer.address
     run(prepared, True, lambda: check(library.perm_compute(*arguments)))

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import ctypes
 import re
-import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from libperm._core import abi, small_marginals
 from libperm._core.batch import Batch, Results
 from libperm._core.call import run
-from libperm._core.errors import CancelledError, Error, InvalidMatrixError, TimeRefusedError, UnmatchedWarning
+from libperm._core.errors import (
+    CancelledError,
+    Error,
+    InvalidMatrixError,
+    TimeRefusedError,
+    UnmatchedWarning,
+    warn_caller,
+)
 from libperm._core.handle import LONG_SECONDS, Handle
 from libperm._core.library import check, library
 from libperm._core.matrix import LONG_LINES, LONG_ORDER, Input, Matrix, input_of, of_places, read, read_counts
@@ -105,7 +111,7 @@ def marginals(
             return Marginals(*_split_array(a.shape, numbers), *_split_array(a.shape, errors), result)
     matrix = read(a)
     as_numpy = is_numpy(matrix.row_ptr)
-    given, buffer, _ = weighted_input(matrix, row_unmatched, col_unmatched, options)
+    given, buffer, _ = weighted_input(matrix, row_unmatched, col_unmatched, options, warns=False)
     prepared, answer = Prepared(options, None), Answer()
     count = matrix.nnz + sum(matrix.shape)
     found, bounds = (ctypes.c_double * max(1, count))(), (ctypes.c_double * max(1, count))()
@@ -172,10 +178,17 @@ def matchings(A: Any, **options: Unpack[Options]) -> list[Any]:
 
 
 def weighted_input(
-    matrix: Matrix, row_unmatched: Any, col_unmatched: Any, options: Any, beside: Any = ()
+    matrix: Matrix,
+    row_unmatched: Any,
+    col_unmatched: Any,
+    options: Any,
+    beside: Any = (),
+    warns: bool = True,
 ) -> tuple[Input, Buffer, Kind]:
     """The matrix, its values with the weights of lines that stay unmatched behind them, and their kind, which
-    holds the numbers beside as well."""
+    holds the numbers beside as well. warns: where that makes the answer 0."""
+    options = readable_again(options)
+    row_unmatched, col_unmatched = required(matrix.shape, row_unmatched, col_unmatched, options, warns)
     sides = zip(("row", "col"), matrix.shape, (row_unmatched, col_unmatched))
     weights = [_weights(*side) for side in sides]
     numbers = numbers_of([*matrix.entries, *(x for side in weights if side is not None for x in side)])
@@ -185,20 +198,31 @@ def weighted_input(
     return *_input(matrix, weights, value_type, numbers, options), kind
 
 
-def warn_if_none_matches(given: Input, has_rows: bool, has_columns: bool, level: int) -> None:
-    """What the library logs is no warning that Python shows in a notebook, or makes an error of."""
-    if has_rows == has_columns:
-        return
-    sides = given.struct.n_rows, given.struct.n_cols
-    rows, columns = (n if c is None else sum(c) for n, c in zip(sides, given.counts))
-    if columns > rows if has_rows else rows > columns:
+def required(
+    shape: tuple[int, int],
+    row_unmatched: Any,
+    col_unmatched: Any,
+    options: Mapping[str, Any],
+    warns: bool = True,
+) -> tuple[Any, Any]:
+    """The weights. Where lines that have none cannot all be matched they get 0, which says the same: of that
+    Python warns, and the library logs nothing."""
+    has_rows, has_columns = row_unmatched is not None, col_unmatched is not None
+    if has_rows == has_columns or is_of_graph(options):
+        return row_unmatched, col_unmatched
+    given = zip(("row", "col"), shape, (options.get(name) for name in MULTIPLICITIES))
+    counts = [read_counts(*side) for side in given]
+    rows, columns = (lines if c is None else sum(c) for lines, c in zip(shape, counts))
+    if columns <= rows if has_rows else rows <= columns:
+        return row_unmatched, col_unmatched
+    if warns:
         longer, weights = ("columns", "col_unmatched") if has_rows else ("rows", "row_unmatched")
-        warnings.warn(
+        warn_caller(
             f"the permanent is 0: of {max(rows, columns)} {longer} at most {min(rows, columns)} can be "
             f"matched, and each has to be, having no weight: pass {weights} too",
             UnmatchedWarning,
-            stacklevel=level + 1,
         )
+    return (row_unmatched, 0) if has_rows else (0, col_unmatched)
 
 
 def _weights(what: str, lines: int, weights: Any) -> list[Any] | None:
@@ -281,6 +305,7 @@ def _of_many(batch: Any, row_unmatched: Any, col_unmatched: Any, options: dict[s
 
     batch = _reals(batch)
     count, m, n = batch.shape
+    row_unmatched, col_unmatched = required((m, n), row_unmatched, col_unmatched, options, warns=False)
     weights: list[Any] = []
     for what, lines, given in (("row", m, row_unmatched), ("col", n, col_unmatched)):
         if given is None:

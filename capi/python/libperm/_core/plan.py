@@ -331,7 +331,7 @@ class Plan:
         m = self._matrix
         entries = m.entries if values is None else entries_for(m, self._kind, values)
         matrix = Matrix(m.shape, m.row_ptr, m.col_idx, entries, self._kind)
-        given, buffer, _ = weighted_input(matrix, row_unmatched, col_unmatched, self._given)
+        given, buffer, _ = weighted_input(matrix, row_unmatched, col_unmatched, self._given, warns=False)
         key = row_unmatched is None, col_unmatched is None, given.value_type
         self._open()
         handle = self._for_marginals.get(key)

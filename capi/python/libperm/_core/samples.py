@@ -46,7 +46,7 @@ def sample(
     [[0, 1, 2], [0, 1, 2], [1, 2, 0], [0, 1, 2]]
     """
     matrix, prepared = read(as_array(A)), Prepared({**options, "function": function}, None)
-    given, _buffer, _ = weighted_input(matrix, row_unmatched, col_unmatched, options)
+    given, _buffer, _ = weighted_input(matrix, row_unmatched, col_unmatched, options, warns=False)
     rng = chosen(rng, seed)
     drawn_from = 0 if rng is None and options.get("checkpoint") is not None else seed_of(rng)
     shots = whole("shots", shots, 2**40)

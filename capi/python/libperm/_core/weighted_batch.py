@@ -11,7 +11,7 @@ from libperm._core.batch import Batch, Results
 from libperm._core.call import run
 from libperm._core.errors import InvalidMatrixError
 from libperm._core.handle import LONG_SECONDS, Handle
-from libperm._core.matchings import warn_if_none_matches
+from libperm._core.matchings import required
 from libperm._core.matrix import Matrix, input_of
 from libperm._core.options import Prepared
 from libperm._core.result import SIZE
@@ -25,6 +25,7 @@ def permanents(
 ) -> Batch:
     """Of `count` matrices of this pattern, whose entries `flat` has one after the other; weights: of rows and
     columns, as libperm.permanents() takes them."""
+    weights = required(pattern.shape, *weights, options)
     lines = zip(("row", "col"), pattern.shape, weights)
     sides = [None if given is None else _weights(what, count, n, given) for what, n, given in lines]
     values = _side_by_side(count, [flat, *(side for side in sides if side is not None)])
@@ -40,8 +41,6 @@ def permanents(
         place += pattern.shape[0] * _bytes_of(value_type)
     if sides[1] is not None:
         given.struct.col_unmatched = place
-    if options.get("function") is None:
-        warn_if_none_matches(given, sides[0] is not None, sides[1] is not None, 3)
     prepared.require(count * float(SIZE), f"what is told of {count} matrices")
     handle, results = Handle(), Results(count)
     if count > 0:
