@@ -356,7 +356,7 @@ def test_wrong_use_is_told():
     plan = libperm.Plan(np.ones((2, 2)))
     plan.permanent()
     with pytest.raises(ValueError, match="size"):
-        compiled.execute_batch(plan._quick, np.ones((3, 4)), np.empty(2), None, None, None)
+        compiled.execute_batch(plan._quick, np.ones((3, 4)), np.empty(2), *[None] * 5)
 
 
 @pytest.mark.parametrize("dtype", [float, int])

@@ -451,6 +451,64 @@ def test_the_derivatives_beside_a_permanent_beyond_a_double():
     assert libperm.Plan(a).gradient(with_permanent=True)[0] == np.inf
 
 
+@pytest.mark.parametrize("phase", [1.0, 1j])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda a: libperm.permanents(a, full=True),
+        lambda a: libperm.permanents(a.tolist(), full=True),
+        lambda a: libperm.Plan(a[0]).permanents(a, full=True),
+        lambda a: libperm.Plan(a[0]).permanents(a.reshape(len(a), -1), full=True),
+        lambda a: libperm.permanents(a, full=True, row_unmatched=0, col_unmatched=0),
+        lambda a: libperm.permanents(a, full=True, row_multiplicity=[[1, 1]] * len(a)),
+        lambda a: libperm.gradients(a, full=True).permanent,
+        lambda a: libperm.Plan(a[0]).gradients(a, full=True).permanent,
+        lambda a: libperm.marginals(a.real, 0, 0).result if a.dtype == float else None,
+        lambda a: libperm.hafnians(np.block([[0 * a, a], [a.transpose(0, 2, 1), 0 * a]]), full=True),
+    ],
+)
+def test_what_a_batch_tells_of_numbers_beyond_doubles(call, phase):
+    a = np.array([np.full((2, 2), x) for x in (2.0**-600, 2.0**-530, 1e-160, 1.0, 2.0**600)]) * phase
+    a[2, 0, 0] *= 1.5
+    found = call(a)
+    if found is None:
+        return
+    for k, matrix in enumerate(a):
+        exact = by_definition(matrix.tolist())
+        exact = exact[0] if phase == 1j else exact  # the imaginary part of which is 0
+        value, mantissa = complex(found.values[k]).real, complex(found.mantissas[k]).real
+        error = abs(Fraction(value) - exact) if np.isfinite(value) else np.inf
+        assert error <= found.abs_error_bounds[k]
+        if np.isfinite(found.rel_error_bounds[k]):
+            assert error <= Fraction(found.rel_error_bounds[k]) * abs(exact)
+        assert not (found.exact[k] and error)
+        if np.isfinite(mantissa) and mantissa and not 0 < abs(value) < 2.0**-1022:
+            near = Fraction(mantissa) * Fraction(2) ** int(found.exp2[k])
+            assert abs(near - exact) <= abs(exact) * Fraction(1, 10**12)
+    assert not found.exact[0]
+    assert not found.exact[4]
+    assert found.rel_error_bounds[0] == found.rel_error_bounds[4] == np.inf
+
+
+def test_batches_of_doubles_alone_have_these_as_mantissas():
+    for a in (np.full((3, 2, 2), 0.75), np.full((3, 2, 2), 0.75j), np.ones((0, 2, 2))):
+        found = libperm.gradients(a, full=True).permanent
+        assert np.array_equal(found.mantissas * 2.0**found.exp2, found.values)
+
+
+def test_a_batch_of_nothing():
+    for found in (
+        libperm.permanents([], full=True),
+        libperm.hafnians([], full=True),
+        libperm.permanents([], full=True, row_multiplicity=[]),
+        libperm.permanents(np.zeros((0, 2, 2)), full=True),
+        libperm.Plan(D).permanents(np.zeros((0, 2, 2)), full=True),
+    ):
+        assert isinstance(found, libperm.Batch)
+        assert [len(x) for x in vars(found).values()] == [0] * 6
+    assert libperm.permanents([]) == libperm.hafnians([]) == []
+
+
 @pytest.mark.parametrize("dtype", ["float64", "complex128", "int64", "float32"])
 @pytest.mark.parametrize(
     "make",

@@ -185,3 +185,32 @@ def test_hessian_product_of_scipy():
     assert sp.issparse(found)
     # Of a homogeneous polynomial of degree n the gradient along A is n - 1 times itself.
     assert np.allclose(found.toarray(), 2 * libperm.gradient(a).toarray(), rtol=1e-11)
+
+
+@pytest.mark.parametrize("as_numpy", [False, True])
+@pytest.mark.parametrize("phase", [1.0, 1j])
+def test_coefficients_and_counts_beyond_doubles(as_numpy, phase):
+    np = pytest.importorskip("numpy")
+    x = 2.0**-400
+    a = np.diag([1.0, x, x, x]) * phase
+    expected = [phase**k * y for k, y in enumerate([1, 1, 3, 3, 1])]  # times these powers of x
+    powers = [0, 0, 1, 2, 3]
+    given = a if as_numpy else a.tolist()
+    found = [
+        libperm.matchings(given, full=True),
+        libperm.principal_sums(given, full=True),  # perm(A + x I), the last coefficient first
+    ]
+    for batch in found:
+        assert isinstance(batch, libperm.Batch)
+        for k in range(5):
+            scaled = complex(batch.mantissas[k]) * 2.0 ** float(batch.exp2[k] + 400 * powers[k])
+            assert scaled == pytest.approx(expected[k], rel=1e-12)
+            assert (batch.values[k] == 0) == (not math.isfinite(batch.rel_error_bounds[k])) == (k == 4)
+            assert not (batch.exact[k] and k == 4)
+    for call in (libperm.matchings, libperm.principal_sums):
+        with pytest.raises(OverflowError, match="too close to 0 .*full=True"):
+            call(given)
+    signs = libperm.permanental_polynomial(given, full=True)
+    assert list(signs.mantissas[::-1]) == [(-1) ** k * m for k, m in enumerate(found[1].mantissas)]
+    if phase == 1:
+        assert [float(c * 2**400) for c in libperm.matchings(given, precision="exact")][4] == 2.0**-800

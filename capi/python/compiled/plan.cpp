@@ -5,6 +5,7 @@
 #include "capi/python/compiled/number.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <new>
 
@@ -44,27 +45,51 @@ const KeptPlan *kept_in(PyObject *const *args, Py_ssize_t count, Py_ssize_t expe
 
 PyObject *none() { return Py_NewRef(Py_None); }
 
+// What a result's bounds are where doubles have its number: beyond their range no digit is certain. The same bits as
+// batch.of_doubles().
+struct OfDoubles {
+    double relative, absolute;
+    bool exact;
+
+    explicit OfDoubles(const perm_result &r)
+        : relative(r.rel_error_bound), absolute(r.abs_error_bound), exact(r.exact != 0) {
+        const int shift = static_cast<int>(std::clamp<std::int64_t>(-r.exp2, -4096, 4096));
+        if (std::ldexp(r.re, shift) == r.mantissa_re && std::ldexp(r.im, shift) == r.mantissa_im) return;
+        const bool is_too_large = std::isinf(r.re) || std::isinf(r.im);
+        relative = HUGE_VAL;
+        absolute = is_too_large ? HUGE_VAL : std::nextafter(absolute + 0x1p-1074, HUGE_VAL);
+        exact = false;
+    }
+};
+
 struct Outputs {
-    Output numbers, relative, absolute, exact;
+    Output numbers, relative, absolute, exact, mantissas, exp2;
 
     bool open(PyObject *const *args, std::int64_t count, perm_value_type type) {
-        const Py_ssize_t doubles = count * Py_ssize_t{sizeof(double)};
-        return numbers.open(args[0], type == PERM_VALUE_C128 ? 2 * doubles : doubles) &&
-               relative.open(args[1], doubles) && absolute.open(args[2], doubles) &&
-               exact.open(args[3], count);
+        const Py_ssize_t doubles = count * Py_ssize_t{sizeof(double)},
+                         parts = type == PERM_VALUE_C128 ? 2 * doubles : doubles;
+        return numbers.open(args[0], parts) && relative.open(args[1], doubles) &&
+               absolute.open(args[2], doubles) && exact.open(args[3], count) &&
+               mantissas.open(args[4], parts) && exp2.open(args[5], doubles);
     }
 
     void write(const perm_result &result, std::int64_t k, perm_value_type type) const {
-        auto *to = numbers.as<double>();
-        if (type == PERM_VALUE_C128) {
-            to[2 * k] = result.re;
-            to[2 * k + 1] = result.im;
-        } else {
-            to[k] = result.re;
-        }
-        if (auto *bounds = relative.as<double>()) bounds[k] = result.rel_error_bound;
-        if (auto *bounds = absolute.as<double>()) bounds[k] = result.abs_error_bound;
-        if (auto *flags = exact.as<bool>()) flags[k] = result.exact != 0;
+        const auto put = [&](double *to, double re, double im) {
+            if (type == PERM_VALUE_C128) {
+                to[2 * k] = re;
+                to[2 * k + 1] = im;
+            } else {
+                to[k] = re;
+            }
+        };
+        put(numbers.as<double>(), result.re, result.im);
+        if (!exact.as<bool>()) return;
+        const OfDoubles told(result);
+        relative.as<double>()[k] = told.relative;
+        absolute.as<double>()[k] = told.absolute;
+        exact.as<bool>()[k] = told.exact;
+        put(mantissas.as<double>(), result.mantissa_re, result.mantissa_im);
+        exp2.as<std::int64_t>()[k] = result.exp2;
     }
 };
 
@@ -126,7 +151,7 @@ PyObject *execute(PyObject *, PyObject *const *args, Py_ssize_t count) {
 }
 
 PyObject *execute_batch(PyObject *, PyObject *const *args, Py_ssize_t count) {
-    const KeptPlan *kept = kept_in(args, count, 6);
+    const KeptPlan *kept = kept_in(args, count, 8);
     if (!kept) return nullptr;
     const Array array(args[1]);
     if (!array || array.dimensions() < 2) return none();

@@ -182,16 +182,18 @@ def matchings(
     G: nx.Graph,
     top_nodes: Iterable[Hashable] | None = None,
     weight: str | None = None,
+    *,
+    full: bool = False,
     **options: Unpack[Options],
-) -> list[Any]:
+) -> Any:
     """How many matchings with k edges a graph has, of any kind, a list from k = 0 (the coefficients of its
     matching polynomial, but for signs); with `weight` the sums over them of the products of their edges'
     weights. As libperm.matchings()."""
     _require_no_function(options)
     if _has_sides(G, top_nodes):
-        return libperm.matchings(_matrix(G, top_nodes, weight)[0], **options)
+        return libperm.matchings(_matrix(G, top_nodes, weight)[0], full=full, **options)
     options["function"] = "hafnian"
-    return libperm.matchings(_matrix_of_lines(G, weight), **options)
+    return libperm.matchings(_matrix_of_lines(G, weight), full=full, **options)
 
 
 def edge_marginals(

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
+import functools
+import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -20,12 +23,16 @@ from libperm._core.values import as_array, is_array, is_entry, plain
 
 @dataclass(frozen=True)
 class Batch:
-    """`values` as libperm.permanents() returns them, and of each what libperm.Result says."""
+    """`values` as libperm.permanents() returns them, but inf, or 0, where no double is near, and of each what
+    libperm.Result says: mantissas * 2**exp2 has also those, unless the call computes in doubles alone. Beside
+    an inf, or a 0 in place of another number, `exact` is False and the relative bound inf."""
 
     values: Any
     rel_error_bounds: Any
     abs_error_bounds: Any
     exact: Any
+    mantissas: Any
+    exp2: Any
 
 
 def rows_in(values: Any, pattern: Matrix) -> tuple[int, Any]:
@@ -86,28 +93,76 @@ class Results:
     def fill(self, plan: Any, values: int, width: int) -> None:
         check(library.perm_plan_execute_batch(plan, values, width, len(self._array), self.address))
 
+    def values(self, kind: Kind, wants_exact: bool, as_numpy: bool) -> Any:
+        """Raises OverflowError in a list where no double is near."""
+        wants_exact = wants_exact or kind.is_exact
+        if as_numpy and not (wants_exact and kind is not Kind.COMPLEX):
+            return self.arrays(kind).values
+        return [value_of(x, partial(text_of_result, x), kind, wants_exact) for x in self._array]
+
     def read(self, kind: Kind, wants_exact: bool, as_numpy: bool) -> Batch:
         wants_exact = wants_exact or kind.is_exact
         if as_numpy and not (wants_exact and kind is not Kind.COMPLEX):
             return self.arrays(kind)
-        values = [value_of(x, partial(text_of_result, x), kind, wants_exact) for x in self._array]
-        return Batch(
-            values,
-            [struct.rel_error_bound for struct in self._array],
-            [struct.abs_error_bound for struct in self._array],
-            [bool(struct.exact) for struct in self._array],
+        return batch_of(
+            (value_of(x, partial(text_of_result, x), kind, wants_exact, or_infinity=True), x)
+            for x in self._array
         )
 
     def arrays(self, kind: Kind) -> Batch:
         import numpy as np
 
-        names = ("re", "im", "rel_error_bound", "abs_error_bound", "exact")
-        offsets = [getattr(abi.Result, name).offset for name in names]
-        formats = ["f8"] * 4 + ["i4"]
-        layout: Any = {"names": names, "formats": formats, "offsets": offsets, "itemsize": SIZE}
-        table = np.frombuffer(bytes(self._array), np.dtype(layout))
-        re, im, relative, absolute, exact = (np.ascontiguousarray(table[name]) for name in names)
-        return Batch(_complex(re, im) if kind is Kind.COMPLEX else re, relative, absolute, exact.astype(bool))
+        table = np.frombuffer(bytes(self._array), _layout())
+        re, im, mantissa_re, mantissa_im, relative, absolute = (np.array(table[x]) for x in _DOUBLES)
+        exp2, exact = np.array(table["exp2"]), table["exact"].astype(bool)
+        for k in np.flatnonzero(_are_beyond(re, im, mantissa_re, mantissa_im, exp2)):
+            relative[k], absolute[k], exact[k] = of_doubles(self._array[k])
+        if kind is not Kind.COMPLEX:
+            return Batch(re, relative, absolute, exact, mantissa_re, exp2)
+        return Batch(_complex(re, im), relative, absolute, exact, _complex(mantissa_re, mantissa_im), exp2)
+
+
+_DOUBLES = ("re", "im", "mantissa_re", "mantissa_im", "rel_error_bound", "abs_error_bound")
+
+
+@functools.cache
+def _layout() -> Any:
+    import numpy as np
+
+    names, formats = [*_DOUBLES, "exp2", "exact"], ["f8"] * 6 + ["i8", "i4"]
+    offsets = [getattr(abi.Result, name).offset for name in names]
+    return np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": SIZE})
+
+
+def batch_of(numbers: Iterable[tuple[Any, Any]]) -> Batch:
+    """Lists of values, each given beside its perm_result."""
+    columns: list[Any] = [[], [], [], [], [], []]
+    for value, of in numbers:
+        is_exact = of.exact and isinstance(value, (int, Fraction))
+        bounds = (0.0, 0.0, True) if is_exact else of_doubles(of)
+        mantissa = complex(of.mantissa_re, of.mantissa_im) if isinstance(value, complex) else of.mantissa_re
+        for column, x in zip(columns, (value, *bounds, mantissa, of.exp2)):
+            column.append(x)
+    return Batch(*columns)
+
+
+def of_doubles(of: Any) -> tuple[float, float, bool]:
+    """A perm_result's bounds, relative and absolute, and whether it is exact, where doubles have its number:
+    beyond their range no digit is certain."""
+    scaled = tuple(math.ldexp(x, -of.exp2) for x in (of.re, of.im))
+    if scaled == (of.mantissa_re, of.mantissa_im):
+        return of.rel_error_bound, of.abs_error_bound, bool(of.exact)
+    if math.isinf(of.re) or math.isinf(of.im):
+        return math.inf, math.inf, False
+    return math.inf, math.nextafter(of.abs_error_bound + 2.0**-1074, math.inf), False
+
+
+def _are_beyond(re: Any, im: Any, mantissa_re: Any, mantissa_im: Any, exp2: Any) -> Any:
+    """Where doubles are not mantissas * 2**exp2."""
+    import numpy as np
+
+    shift = np.clip(-exp2, -4096, 4096).astype(np.int32)
+    return (np.ldexp(re, shift) != mantissa_re) | (np.ldexp(im, shift) != mantissa_im)
 
 
 def _complex(re: Any, im: Any) -> Any:

@@ -28,5 +28,13 @@ def plan(
 ) -> object: ...
 def execute(plan: object, values: Any, /) -> int | float | complex | None: ...
 def execute_batch(
-    plan: object, values: Any, numbers: Any, relative: Any, absolute: Any, exact: Any, /
+    plan: object,
+    values: Any,
+    numbers: Any,
+    relative: Any,
+    absolute: Any,
+    exact: Any,
+    mantissas: Any,
+    exp2: Any,
+    /,
 ) -> int | None: ...

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from typing import Any, Callable, Union
 
 from libperm._core.batch import Batch
@@ -47,7 +48,9 @@ def _counts(name: str, side: Any, count: int, lines: int) -> Counts:
     return read
 
 
-def permanents(batch: Any, counts: Sides, options: Mapping[str, Any], of_same: Callable[..., Batch]) -> Batch:
+def permanents(
+    batch: Any, counts: Sides, full: bool, options: Mapping[str, Any], of_same: Callable[..., Any]
+) -> Any:
     """of_same: libperm.permanents(), of matrices that have the same ones."""
     others = {name: x for name, x in options.items() if name not in MULTIPLICITIES}
     groups: dict[Any, list[int]] = defaultdict(list)
@@ -56,20 +59,20 @@ def permanents(batch: Any, counts: Sides, options: Mapping[str, Any], of_same: C
     is_dense = (
         is_array(batch) and batch.dtype.char in "dD" and counting("perm_permanents", others) == others
     ) and others.get("precision") in (None, "auto")
+    names = [field.name for field in fields(Batch)]
     numbers: list[Any] = [None] * len(batch)
     for pair, members in groups.items():
         part = batch[members] if is_array(batch) else [batch[k] for k in members]
         if is_dense:
             found = batch_of(Dense(part, *pair), others)
         else:
-            found = of_same(part, full=True, **others, **dict(zip(MULTIPLICITIES, pair)))
-        columns = found.values, found.rel_error_bounds, found.abs_error_bounds, found.exact
+            found = of_same(part, full=full, **others, **dict(zip(MULTIPLICITIES, pair)))
+        columns = [getattr(found, name) for name in names] if isinstance(found, Batch) else [found]
         for k, number in zip(members, zip(*columns)):
             numbers[k] = number
-    lists = [list(column) for column in zip(*numbers)] or [[], [], [], []]
-    has_numpy = all(hasattr(x, "dtype") for x in lists[0]) if lists[0] else is_array(batch)
-    if not has_numpy:
-        return Batch(*lists)
-    import numpy as np
+    lists: list[Any] = [list(column) for column in zip(*numbers)] or [[] for _ in names]
+    if all(hasattr(x, "dtype") for x in lists[0]) if lists[0] else is_array(batch):
+        import numpy as np
 
-    return Batch(*(np.array(column) for column in lists))
+        lists = list(map(np.array, lists))
+    return Batch(*lists) if full else lists[0]

@@ -204,4 +204,8 @@ def _batch_of(values: Any, bounds: Any) -> Batch:
 
     with np.errstate(divide="ignore", invalid="ignore"):
         relative = np.where(bounds == 0, 0, np.nextafter(bounds / np.abs(values), np.inf))
-    return Batch(values, relative, bounds, bounds == 0)
+    relative[bounds == np.inf] = np.inf
+    parts = values.view(np.float64).reshape(-1, 2 if values.dtype.kind == "c" else 1)
+    exp2 = np.frexp(np.abs(parts).max(axis=1))[1].astype(np.int64)
+    mantissas = np.ldexp(parts, -exp2[:, None]).view(values.dtype).reshape(-1)
+    return Batch(values, relative, bounds, bounds == 0, mantissas, exp2)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from libperm._core import by_rows, counted_batch, dense, exact_minors, full_batch, quick, weighted_batch
+from libperm._core.batch import batch_of
 from libperm._core.call import run
 from libperm._core.errors import InvalidOptionError, MemoryRefusedError, UnsupportedError
 from libperm._core.library import check, library
@@ -185,9 +186,9 @@ def permanents(
     >>> libperm.permanents([[[1, 2], [3, 4]], [[1, 0], [0, 5]]], row_unmatched=1, col_unmatched=[1, 2])
     [26, 14]
     """
+    batch = as_array(batch)
     if options:
         options = cast("Options", readable_again(options))
-    batch = as_array(batch)
     has_weights = row_unmatched is not None or col_unmatched is not None
     if _counts_lines(options):
         batch = batch if is_array(batch) else _matrices(batch)
@@ -198,8 +199,7 @@ def permanents(
                 raise InvalidOptionError(
                     "weights of unmatched lines and multiplicities of each matrix: not both"
                 )
-            counted = counted_batch.permanents(batch, counts, options, permanents)
-            return counted if full else counted.values
+            return counted_batch.permanents(batch, counts, full, options, permanents)
     if is_array(batch):
         if batch.ndim != 3:
             raise TypeError(f"an array of {batch.ndim} dimensions is no batch of matrices: 3 are expected")
@@ -215,7 +215,7 @@ def permanents(
     else:
         matrices = _matrices(batch)
         if not matrices:
-            return []
+            return batch_of([]) if full else []
         pattern, count = union(matrices), len(matrices)
         flat = numbers_of([x for matrix in matrices for x in matrix.entries_in(pattern)])
         kind = max(matrix.kind for matrix in matrices)
@@ -223,8 +223,7 @@ def permanents(
     typical = Matrix(pattern.shape, pattern.row_ptr, pattern.col_idx, flat[: pattern.nnz], kind)
     if has_weights:
         weights = row_unmatched, col_unmatched
-        weighted = weighted_batch.permanents(typical, count, flat, weights, as_numpy, dict(options))
-        return weighted if full else weighted.values
+        return weighted_batch.permanents(typical, count, flat, weights, full, as_numpy, dict(options))
     signless = kind is not Kind.COMPLEX and not any_negative(flat)
     plan = Plan._of(typical, dict(options), value_type_of(flat, kind), signless)
     return plan._permanents(count, flat, full, as_numpy)

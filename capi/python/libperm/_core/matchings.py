@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from libperm._core import abi, small_marginals
-from libperm._core.batch import Batch, Results
+from libperm._core.batch import Batch, Results, of_doubles
 from libperm._core.call import run
 from libperm._core.errors import (
     CancelledError,
@@ -149,11 +149,12 @@ def marginals_of(
     return Marginals(*split(list(found)), *split(list(bounds)), result_of(answer, Kind.REAL, False, as_numpy))
 
 
-def matchings(A: Any, **options: Unpack[Options]) -> list[Any]:
+def matchings(A: Any, *, full: bool = False, **options: Unpack[Options]) -> Any:
     """The numbers of matchings with k entries, a list from k = 0: of how many sets of k entries no two share
     a row or a column. With numbers other than 1, the sums over these sets of the products of their entries.
     Ints for integers, Fractions for such; floats are of exact sums, rounded once. function="hafnian": of a
-    graph, given by its symmetric matrix, those with k pairs of its lines.
+    graph, given by its symmetric matrix, those with k pairs of its lines. full=True: a libperm.Batch, with
+    the bounds of their errors, which has also what no double is near.
 
     >>> import libperm
     >>> libperm.matchings([[1, 1, 1], [1, 1, 1], [1, 1, 1]])
@@ -172,8 +173,11 @@ def matchings(A: Any, **options: Unpack[Options]) -> list[Any]:
     results, function = Results(count), library.perm_matchings
     arguments = given.address, prepared.address, count, results.address
     run(prepared, True, lambda: check(function(*arguments)))
-    found: list[Any] = results.read(matrix.kind, prepared.wants_exact, False).values
-    is_plain = matrix.kind.is_exact or prepared.wants_exact or not is_numpy(matrix.row_ptr)
+    as_numpy = is_numpy(matrix.row_ptr)
+    if full:
+        return results.read(matrix.kind, prepared.wants_exact, as_numpy)
+    found: list[Any] = results.values(matrix.kind, prepared.wants_exact, False)
+    is_plain = matrix.kind.is_exact or prepared.wants_exact or not as_numpy
     return found if is_plain else list(map(in_numpy, found))
 
 
@@ -350,7 +354,7 @@ def _of_one(k: int, batch: Any, weights: list[Any], options: dict[str, Any], nam
         error.args = (f"matrix {names[k]} of the batch: {error}",)
         raise
     of: Any = found.result
-    numbers = of.re, of.rel_error_bound, of.abs_error_bound, of.exact
+    numbers = of.re, *of_doubles(of), of.mantissa_re, of.exp2
     parts = {name: np.array([getattr(found, name)]) for name in _PARTS}
     return Marginals(**parts, result=Batch(*(np.array([x]) for x in numbers)))
 

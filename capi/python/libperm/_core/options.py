@@ -17,8 +17,8 @@ from libperm._core.progress import Progress
 from libperm._core.quantities import bytes_of, real, seconds_of, whole
 from libperm._core.scalars import Kind
 from libperm._core.seeds import settled
-from libperm._core.stop import Stop
 from libperm._core.sequences import items_of
+from libperm._core.stop import Stop
 
 
 class RunOptions(TypedDict, total=False):
@@ -59,8 +59,6 @@ _UNNOTICED = 2**26  # bytes that a process may take beyond its limit (perm.h)
 MULTIPLICITIES = ("row_multiplicity", "col_multiplicity")
 
 
-def is_of_graph(options: Mapping[str, Any]) -> bool:
-    return options.get("function") not in (None, "permanent")
 def readable_again(options: Mapping[str, Any]) -> dict[str, Any]:
     """Settled options whose iterators, which can be read once, and lists, which their owner may change, are
     tuples."""
@@ -74,6 +72,8 @@ def readable_again(options: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
+def is_of_graph(options: Mapping[str, Any]) -> bool:
+    return options.get("function") not in (None, "permanent")
 
 
 def _word(name: str, value: object) -> bytes:

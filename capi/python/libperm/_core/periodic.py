@@ -197,7 +197,7 @@ class Periodic:
             if not struct.tolerance_met:
                 warn_if_missed(struct, 2)
                 break
-        values: list[Number] = results.read(self._kind, self._options.wants_exact, False).values
+        values: list[Number] = results.values(self._kind, self._options.wants_exact, False)
         return values
 
     def _execute(self, length: Any) -> Answer:

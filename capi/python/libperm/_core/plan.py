@@ -32,7 +32,6 @@ from libperm._core.result import (
     warn_if_missed,
 )
 from libperm._core.scalars import Kind, Number
-from libperm._core.seeds import settled
 from libperm._core.values import (
     Buffer,
     any_negative,
@@ -160,8 +159,8 @@ class Plan:
         arguments = handle.address, buffer.address, self._matrix.nnz
         is_long = count * handle.seconds() > LONG_SECONDS
         run(self._options, is_long, lambda: results.fill(*arguments))
-        found = results.read(self._answer_kind, self._options.wants_exact, as_numpy)
-        return found if full else found.values
+        how = self._answer_kind, self._options.wants_exact, as_numpy
+        return results.read(*how) if full else results.values(*how)
 
     def _results(self, count: int, numbers: int = 0) -> batch.Results:
         """For so many matrices, each with some numbers beside."""

@@ -39,7 +39,7 @@ def polynomial(
     docs/polynomials.md.
 
     row_unmatched, col_unmatched: weights of lines that may stay unmatched, as permanent() has them.
-    full=True: a libperm.Batch, with the bounds of their errors.
+    full=True: a libperm.Batch, with the bounds of their errors, which has also what no double is near.
     function="hafnian", "loop_hafnian": of haf(C + x L), both symmetric.
 
     >>> import libperm
@@ -75,7 +75,7 @@ def polynomial(
     if full:
         return results.read(kind, prepared.wants_exact, as_numpy)
     _warn_of_missed(results)
-    found: list[Any] = results.read(kind, prepared.wants_exact, False).values
+    found: list[Any] = results.values(kind, prepared.wants_exact, False)
     is_plain = kind.is_exact or prepared.wants_exact or not as_numpy
     return found if is_plain else list(map(in_numpy, found))
 
@@ -103,7 +103,7 @@ def permanental_polynomial(A: Any, *, full: bool = False, **options: Unpack[Opti
     _require_permanent(options)
     found = polynomial(A, full=full, **options)
     if isinstance(found, Batch):
-        return replace(found, values=_alternating(found.values))
+        return replace(found, values=_alternating(found.values), mantissas=_alternating(found.mantissas))
     return _alternating(found)
 
 

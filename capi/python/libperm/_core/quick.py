@@ -168,7 +168,10 @@ def permanents(
 
     count = len(values)
     numbers = np.empty(count, complex if kind is Kind.COMPLEX else float)
-    others = (np.empty(count), np.empty(count), np.empty(count, bool)) if full else (None, None, None)
+    others: tuple[Any, ...] = (None,) * 5
+    if full:
+        bounds = np.empty(count), np.empty(count), np.empty(count, bool)
+        others = *bounds, np.empty_like(numbers), np.empty(count, np.int64)
     is_done = False
 
     def call() -> None:

@@ -46,9 +46,10 @@ def value_of(
     kind: Kind,
     wants_exact: bool,
     as_numpy: bool = False,
+    or_infinity: bool = False,
 ) -> Number:
     """Returns the number of a matrix of that kind. The type follows from what was asked, not from the value.
-    as_numpy: floats and complex numbers as numpy's."""
+    as_numpy: floats and complex numbers as numpy's. or_infinity: inf, or 0, where no double is near."""
     if struct.exact and (wants_exact or kind.is_exact):
         written = text()  # a batch writes down what no double holds
         if written or kind is Kind.COMPLEX:
@@ -59,31 +60,26 @@ def value_of(
             return value if kind is Kind.INTEGER else Fraction(value)
     re: float = struct.re
     im: float = struct.im
-    if abs(re) == float("inf") or abs(im) == float("inf"):
-        raise OverflowError(_beyond_double(struct, "too large for"))
-    if re == 0 == im and (struct.mantissa_re or struct.mantissa_im):
-        raise OverflowError(_beyond_double(struct, "too close to 0 for"))
+    is_too_large = math.isinf(re) or math.isinf(im)
+    if not or_infinity and (is_too_large or re == 0 == im and (struct.mantissa_re or struct.mantissa_im)):
+        raise OverflowError(
+            f"the number is too {'large for' if is_too_large else 'close to 0 for'} a double, about "
+            f"2**{struct.exp2}: what compute(), or full=True, returns has its mantissa and exp2"
+        )
     number = complex(re, im) if kind is Kind.COMPLEX else re
     return in_numpy(number) if as_numpy else number
 
 
 def value_or_infinity(result: Result) -> Number:
     """Returns its value; inf, or 0, where no double is near, and what came with it may be in range."""
-    try:
-        return result.value
-    except OverflowError:
-        return complex(result.re, result.im) if result._kind is Kind.COMPLEX else result.re
+    kind, wants_exact, as_numpy = result._kind, result._wants_exact, result._as_numpy
+    return value_of(result, lambda: result.text, kind, wants_exact, as_numpy, or_infinity=True)
 
 
 def in_numpy(value: float | complex) -> Any:
     import numpy as np
 
     return np.complex128(value) if isinstance(value, complex) else np.float64(value)
-
-
-def _beyond_double(struct: abi.Result | Result, how: str) -> str:
-    where = "libperm.compute(), or full=True, returns it whole"
-    return f"the permanent is {how} a double, about 2**{struct.exp2}: {where}"
 
 
 def warn_if_missed(struct: abi.Result | Result, level: int) -> None:

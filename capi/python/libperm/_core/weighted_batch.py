@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from libperm._core import abi
-from libperm._core.batch import Batch, Results
+from libperm._core.batch import Results
 from libperm._core.call import run
 from libperm._core.errors import InvalidMatrixError
 from libperm._core.handle import LONG_SECONDS, Handle
@@ -21,8 +21,14 @@ from libperm._core.values import as_array, encode, is_array, kind_of_entries, pl
 
 
 def permanents(
-    pattern: Matrix, count: int, flat: Any, weights: tuple[Any, Any], as_numpy: bool, options: dict[str, Any]
-) -> Batch:
+    pattern: Matrix,
+    count: int,
+    flat: Any,
+    weights: tuple[Any, Any],
+    full: bool,
+    as_numpy: bool,
+    options: dict[str, Any],
+) -> Any:
     """Of `count` matrices of this pattern, whose entries `flat` has one after the other; weights: of rows and
     columns, as libperm.permanents() takes them."""
     weights = required(pattern.shape, *weights, options)
@@ -48,7 +54,8 @@ def permanents(
         run(prepared, given.is_long, lambda: handle.make(given, prepared, is_told=False))
         is_long = count * handle.seconds() > LONG_SECONDS
         run(prepared, is_long, lambda: results.fill(handle.address, buffer.address, width))
-    return results.read(prepared.kind_of_answer(kind), prepared.wants_exact, as_numpy)
+    how = prepared.kind_of_answer(kind), prepared.wants_exact, as_numpy
+    return results.read(*how) if full else results.values(*how)
 
 
 def _bytes_of(value_type: int) -> int:
