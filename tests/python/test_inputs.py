@@ -269,6 +269,13 @@ def test_decimals_that_are_long():
                 libperm.permanent(a)
 
 
+def test_integers_of_any_length():
+    for bits in (64, 8191, 8192, 8193, 16383, 16384, 16385, 24577, 200000):
+        for x in (2**bits - 1, 2**bits, 2**bits + 2**8192, 10 ** (bits // 4) + 7):
+            assert libperm.permanent([[x, 1], [1, 0]]) == 1
+            assert libperm.permanent([[-x, 3], [1, 1]]) == 3 - x  # the digits are read by the library
+
+
 def test_iterators_are_read_once():
     def counts():
         return {"row_multiplicity": iter([2, 0]), "col_multiplicity": (x for x in (1, 1))}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 import operator
 from collections.abc import Iterable
-from decimal import Decimal
+from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal, localcontext
 from enum import IntEnum
 from fractions import Fraction
 from typing import Any, Union
@@ -107,22 +107,37 @@ def _text_of_ratio(entry: Any) -> bytes:
     return b"/".join(map(text_of_int, entry.as_integer_ratio()))
 
 
+# Of n digits Decimal(int) and int(text) take n^2 steps: long ones are put together from pieces.
+_PIECE = 600  # digits that int(text) takes whatever its limit
+_BYTES = 1024
+_EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
+
+
 def text_of_int(x: int) -> bytes:
-    return str(Decimal(x)).encode()  # str(x) refuses long ones
-
-
-_PIECE = 600  # digits that int(text) takes whatever its limit; of n it takes n^2 steps
+    if x.bit_length() <= 8 * _BYTES:
+        return str(Decimal(x)).encode()  # str(x) refuses long ones
+    whole = abs(x).to_bytes(x.bit_length() // 8 + 1, "little")
+    parts = (whole[at : at + _BYTES] for at in range(0, len(whole), _BYTES))
+    with localcontext(_EXACT):
+        pieces = [Decimal(int.from_bytes(part, "little")) for part in parts]
+        digits = str(_joined(pieces, Decimal(1 << 8 * _BYTES)))
+    return (digits if x > 0 else f"-{digits}").encode()
 
 
 def int_of(text: str) -> int:
     digits = text.lstrip("-")
     pieces = [int(digits[max(0, end - _PIECE) : end]) for end in range(len(digits), 0, -_PIECE)]
-    power: int = 10**_PIECE
-    while len(pieces) > 1:  # neighbours are joined, then neighbours of these: few long products
+    value: int = _joined(pieces, 10**_PIECE)
+    return -value if text.startswith("-") else value
+
+
+def _joined(pieces: list[Any], power: Any) -> Any:
+    """The sum of the k-th times power**k: neighbours are joined, then neighbours of these."""
+    while len(pieces) > 1:
         highest = pieces[2 * (len(pieces) // 2) :]
         pieces = [low + high * power for low, high in zip(pieces[::2], pieces[1::2])] + highest
         power *= power
-    return -pieces[0] if text.startswith("-") else pieces[0]
+    return pieces[0]
 
 
 def exact_of(text: str) -> int | Fraction | None:
