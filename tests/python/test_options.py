@@ -80,6 +80,8 @@ def test_residues(p):
         ({"tolerance": -1}, libperm.InvalidOptionError),
         ({"tolerance": "1e-9"}, libperm.InvalidOptionError),
         ({"threads": 2**40}, libperm.InvalidOptionError),
+        ({"threads": 10**5000}, libperm.InvalidOptionError),
+        ({"memory_limit": -(10**5000)}, libperm.InvalidOptionError),
         ({"threads": 1.7}, libperm.InvalidOptionError),
         ({"threads": "2"}, libperm.InvalidOptionError),
         ({"rng": -1}, libperm.InvalidOptionError),

@@ -118,7 +118,7 @@ class Periodic:
             if options.get(name) is not None:
                 raise UnsupportedError(f"{name}: a periodic matrix has no multiplicities")
         create = library.perm_periodic_create
-        parts = [None if part is None else read(part) for part in (cell, head, tail)]
+        parts = [None if part is None else read(part).kept() for part in (cell, head, tail)]
         if parts[0] is None:
             raise TypeError("NoneType is no matrix: a cell is expected")
         self._cell: Matrix = parts[0]

@@ -23,10 +23,11 @@ def whole(name: str, value: Any, most: int) -> int:
         number = operator.index(number)
     except TypeError:
         raise InvalidOptionError(f"{name} is {value!r}: a whole number is expected") from None
+    written = str(number) if abs(number) < 2**128 else "of many digits"  # which Python may not write
     if number < 0:
-        raise InvalidOptionError(f"{name} is {number}: it cannot be negative")
+        raise InvalidOptionError(f"{name} is {written}: it cannot be negative")
     if number > most:
-        raise InvalidOptionError(f"{name} is {number}: too large")
+        raise InvalidOptionError(f"{name} is {written}: too large")
     return number
 
 
