@@ -15,10 +15,13 @@ def run(options: Prepared, is_long: bool, call: Callable[[], Any]) -> None:
     to another thread, and the main thread waits where it can be interrupted."""
     progress = options.progress
     if progress is None:
-        if is_long and threading.current_thread() is threading.main_thread():
+        if not is_long:
+            call()
+        elif threading.current_thread() is threading.main_thread():
             _interruptibly(options.stop, call)
         else:
-            call()
+            with options.stop.under_way(threading.Event()):
+                call()
         return
     try:
         _interruptibly(options.stop, call)
@@ -35,31 +38,18 @@ def _interruptibly(stop: Stop, call: Callable[[], Any]) -> None:
     returned = threading.Event()
 
     def work() -> None:
-        try:
-            call()
-        except BaseException as failure:
-            failures.append(failure)
-        finally:
-            returned.set()
+        with stop.under_way(returned):
+            try:
+                call()
+            except BaseException as failure:
+                failures.append(failure)
 
     threading.Thread(target=work, name="libperm", daemon=True).start()
     try:
         while not returned.wait(0.5):
             pass
     except BaseException:
-        stop.set()
-        _wait_for(returned)
-        stop.clear()
+        stop.stop_all(returned)
         raise
     if failures:
         raise failures[0]
-
-
-def _wait_for(returned: threading.Event) -> None:
-    """The library stops within a second; an impatient second Ctrl-C must not leave its flag set or unset."""
-    while True:
-        try:
-            returned.wait()
-            return
-        except KeyboardInterrupt:
-            continue

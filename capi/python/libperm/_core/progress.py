@@ -39,12 +39,13 @@ class Progress:
                 self._show(fraction, seconds_left if seconds_left >= 0 else None)
         except BaseException as error:
             self._raised = error
+        if self._raised is not None:  # again each time: another call's end may have unset it
             self._stop.set()
 
     def raise_what_was_raised(self) -> None:
-        if self._raised is not None:
-            error, self._raised = self._raised, None
-            self._stop.clear()
+        error, self._raised = self._raised, None
+        if error is not None:
+            self._stop.stop_all()
             raise error
 
 
