@@ -112,6 +112,9 @@ def test_refuses():
         libperm.jax.permanent(jnp.ones((2, 2)), precision="some").block_until_ready()
     with pytest.raises(Exception, match="custom_vjp|forward-mode"):
         jax.jvp(libperm.jax.permanent, (jnp.ones((2, 2)),), (jnp.ones((2, 2)),))
+    for function in (libperm.jax.permanent, libperm.jax.hafnian):
+        with pytest.raises(libperm.InvalidOptionError, match="residues have no derivatives"):
+            function(jnp.ones((2, 2)), precision="mod:7")
     shape = jax.export.symbolic_shape("n, n")
     with pytest.raises(TypeError, match="known when it is traced"):
         jax.export.export(jax.jit(libperm.jax.permanent))(jax.ShapeDtypeStruct(shape, jnp.float64))

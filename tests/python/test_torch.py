@@ -66,6 +66,26 @@ def test_options():
     )
     with pytest.raises(TypeError, match="no option"):
         libperm.torch.permanent(a, presicion="dd")
+    exact = libperm.torch.permanent(a, precision="exact")
+    assert exact.item() == float(libperm.permanent(a.numpy(), precision="exact"))
+
+
+@pytest.mark.parametrize("name", ["permanent", "hafnian"])
+def test_what_makes_another_function_is_refused(name):
+    a = torch.ones(4, 4).requires_grad_()
+    for options, text in (
+        ({"function": "hafnian"}, "function is 'hafnian'"),
+        ({"function": "loop_hafnian"}, "function is 'loop_hafnian'"),
+        ({"precision": "mod:7"}, "residues have no derivatives"),
+    ):
+        with pytest.raises(libperm.InvalidOptionError, match=text):
+            getattr(libperm.torch, name)(a, **options)
+
+
+@pytest.mark.parametrize("counts", [{"row_multiplicity": [2, 1]}, {"col_multiplicity": [2, 1, 1]}])
+def test_slopes_with_multiplicities(counts):
+    a = some(2, 3).real.double().requires_grad_()
+    assert torch.autograd.gradcheck(lambda a: libperm.torch.permanent(a, **counts), a)
 
 
 def test_refuses():

@@ -38,10 +38,11 @@ def permanent(A: Any, *, precision: str = "", tolerance: float = 0.0, threads: i
     Differentiable twice, in reverse mode (jax.grad, jax.jacrev), by all entries, zeros too: derivatives are
     those of libperm.gradients and of libperm.hessian_product. Under vmap matrices are put side by side, and
     computed at the same time.
-    precision, tolerance, threads: as in libperm.Options; derivatives are in doubles. Errors of libperm, NaN
-    among the entries for instance, are raised by JAX as what it raises of a computation, with libperm's
-    words.
+    precision, tolerance, threads: as in libperm.Options, residues aside; derivatives are in doubles. Errors
+    of libperm, NaN among the entries for instance, are raised by JAX as what it raises of a computation, with
+    libperm's words.
     """
+    differentiable.require_differentiable({"precision": precision})
     return _permanent(_matrices(A), str(precision), float(tolerance), int(threads))
 
 
@@ -62,6 +63,7 @@ def hafnian(
     >>> print(libperm.jax.hafnian(A), jax.grad(libperm.jax.hafnian)(A)[0])
     28.0 [0.  3.  2.5 2. ]
     """
+    differentiable.require_differentiable({"precision": precision})
     A = _matrices(A)
     if A.shape[-1] != A.shape[-2]:
         raise TypeError(f"an array of shape {A.shape}: a hafnian is of square matrices (..., n, n)")

@@ -39,8 +39,9 @@ def permanent(A: torch.Tensor, **options: Unpack[Options]) -> torch.Tensor:
 
     Differentiable twice, by all entries, zeros too, with the derivatives of libperm.gradients and
     libperm.hessian_product. Under torch.func.vmap matrices are put side by side, and computed at the same
-    time. Options: libperm.Options.
+    time. Options: libperm.Options; those of another function, of hafnians or of residues, are refused.
     """
+    differentiable.require_differentiable(options)
     value: torch.Tensor = _Permanent.apply(_matrices(A), MappingProxyType(options))
     return value
 
@@ -61,6 +62,7 @@ def hafnian(A: torch.Tensor, *, loops: bool = False, **options: Unpack[Options])
     >>> value.item(), A.grad[0].tolist()
     (28.0, [0.0, 3.0, 2.5, 2.0])
     """
+    differentiable.require_differentiable(options)
     A = _matrices(A)
     if A.shape[-1] != A.shape[-2]:
         raise TypeError(f"a tensor of shape {tuple(A.shape)}: a hafnian is of square matrices (..., n, n)")
@@ -226,4 +228,5 @@ def _batch(A: torch.Tensor) -> Any:
 
 
 def _like(A: torch.Tensor, numbers: Any) -> torch.Tensor:
-    return torch.from_numpy(np.require(numbers, requirements="W")).to(A)
+    doubles = np.complex128 if A.is_complex() else np.float64
+    return torch.from_numpy(np.require(numbers, doubles, "W")).to(A)  # exact ones are fractions

@@ -1,16 +1,18 @@
 """What JAX and torch differentiate by their own operations: distributions of photons; the minors that a
-hafnian's derivatives are."""
+hafnian's derivatives are. Which options leave the function that is differentiated."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from itertools import combinations
 from typing import Any, Callable
 
 from libperm._core import fock
 from libperm._core.distribution import Limits, forms_of
-from libperm._core.errors import UnsupportedError
+from libperm._core.errors import InvalidOptionError, UnsupportedError
 from libperm._core.interference import permanent_of_forms, product_of_forms
+from libperm._core.options import is_of_graph
 from libperm._core.photons import MOST_PHOTONS, kinds_of, modes_in
 
 
@@ -59,6 +61,19 @@ def _require_memory(caps: tuple[int, ...], copies: tuple[int, ...] | None) -> No
     widths = [1] * len(ways) if copies is None else fock.sizes(copies, photons)
     taken = sum(x * y for x, y in zip(ways, widths)) * 32.0 * len(caps)
     Limits.of(None, None).require(taken, 0, f"{ways[-1]} outcomes with what their derivatives are made of")
+
+
+def require_differentiable(options: Mapping[str, Any]) -> None:
+    """Refuses what makes another function of the entries, whose derivatives are not those at hand."""
+    if is_of_graph(options):
+        raise InvalidOptionError(
+            f"function is {options['function']!r}: hafnian(), beside permanent(), has its derivatives"
+        )
+    precision = options.get("precision")
+    if isinstance(precision, str) and precision.startswith("mod:"):
+        raise InvalidOptionError(
+            f"precision is {precision!r}: residues have no derivatives; libperm.permanents() has residues"
+        )
 
 
 def kept_lines(n: int, left_out: int) -> tuple[Any, Any]:
