@@ -70,6 +70,10 @@ def test_experiments_at_fault():
         libperm.boson.sample(np.eye(3, dtype="f2"), 2)
     with pytest.raises(libperm.InvalidMatrixError, match="unitary"):
         libperm.boson.sample(2 * u / 3, 2)
+    with pytest.raises(libperm.InvalidMatrixError, match=r"column 1 has squared norm 0\.81,"):
+        libperm.boson.sample(0.9 * np.eye(2), [1, 1])
+    with pytest.raises(libperm.InvalidMatrixError, match="columns 0 and 1 .* off by 1"):
+        libperm.boson.sample(np.full((2, 2), 0.5**0.5), 2)
     with pytest.raises(libperm.InvalidOptionError, match="either seed or rng"):
         libperm.boson.sample(u, 2, rng=1, seed=1)
     with pytest.raises(libperm.InvalidOptionError, match="rng is -1"):

@@ -222,6 +222,18 @@ def test_what_modes_absorb(overlaps):
     assert exact.probabilities.sum() == 1
 
 
+def test_each_mode_loses_its_share_as_the_error_says():
+    u, eta = unitary(3), np.array([0.3, 1, 0.8])
+    lossy = boson.distribution(np.diag(np.sqrt(eta)) @ u, 2, absorbed=True).as_dict()
+    whole = boson.distribution(u, 2).as_dict()
+    expected = dict.fromkeys(lossy, 0.0)
+    for out, probability in whole.items():
+        for kept in itertools.product(*(range(q + 1) for q in out)):
+            shares = (math.comb(q, k) * x**k * (1 - x) ** (q - k) for q, k, x in zip(out, kept, eta))
+            expected[kept] += probability * math.prod(shares)
+    assert lossy == pytest.approx(expected, abs=1e-13)
+
+
 def test_fractions_are_exact():
     u = orthogonal(4)
     law = boson.distribution(u, [0, 0, 3])
@@ -307,6 +319,10 @@ def test_experiments_at_fault():
         boson.distribution(u, 2, transmission=math.nan)
     with pytest.raises(libperm.InvalidOptionError, match="whole numbers"):
         boson.probability(u, 2, [1, 1])
+    with pytest.raises(libperm.InvalidOptionError, match=r"shape \(1, 2\).*bincount\(list, minlength=4\)"):
+        boson.probability(u, 2, [0, 3])
+    with pytest.raises(libperm.InvalidOptionError, match=r"diag\(numpy.sqrt\(eta\)\) @ U.*absorbed"):
+        boson.distribution(u, 2, transmission=[0.5, 1, 1, 1])
     with pytest.raises(libperm.InvalidOptionError, match="negative"):
         boson.probability(u, 2, [1, -1, 1, 1])
     with pytest.raises(libperm.InvalidOptionError, match="either photons"):

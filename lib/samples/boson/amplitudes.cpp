@@ -42,12 +42,19 @@ void Amplitudes::require_orthonormal(const std::vector<std::int64_t> &modes_in) 
                 x += re(j)[z] * re(k)[z] + im(j)[z] * im(k)[z];
                 y += im(j)[z] * re(k)[z] - re(j)[z] * im(k)[z];
             }
-            if (std::fabs(x) + std::fabs(y) > unitary_enough)
+            const double off = std::fabs(x) + std::fabs(y);
+            if (off > unitary_enough && j == k)
+                throw Error(
+                    PERM_BAD_MATRIX,
+                    formatted("column {} has squared norm {:.6g}, and those of a unitary matrix have 1: "
+                              "where modes absorb, give the lost photons modes of their own",
+                              modes_in[j], x + 1));
+            if (off > unitary_enough)
                 throw Error(
                     PERM_BAD_MATRIX,
                     formatted("columns {} and {} are not those of a unitary matrix: their product is off "
                               "by {:.2g}",
-                              modes_in[k], modes_in[j], std::fabs(x) + std::fabs(y)));
+                              modes_in[k], modes_in[j], off));
         }
 }
 

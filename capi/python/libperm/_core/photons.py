@@ -96,7 +96,8 @@ def outcomes_in(given: Any, modes: int) -> Any:
     if rows.size == 0 and rows.ndim <= 2:
         return np.zeros((0, modes), np.int64)
     raise InvalidOptionError(
-        f"outcomes are lists of whole numbers, how many photons leave by each of {modes} modes"
+        f"outcomes are lists of whole numbers, how many photons leave by each of {modes} modes: these are "
+        f"of the shape {rows.shape}; a list of the modes themselves becomes numpy.bincount(list, minlength={modes})"
     )
 
 
@@ -153,7 +154,10 @@ def _rounded(numbers: Any) -> Any:
 def _transmission(given: Any) -> Any:
     eta = _numbers(given, "transmission")
     if eta.ndim != 0 or eta.dtype.kind == "c" or not 0 <= eta[()] <= 1:
-        raise InvalidOptionError(f"transmission is {given!r}: a number from 0 to 1, each photon's to arrive")
+        raise InvalidOptionError(
+            f"transmission is {given!r}: a number from 0 to 1, each photon's to arrive; where modes "
+            "out differ, give numpy.diag(numpy.sqrt(eta)) @ U instead, with absorbed=True"
+        )
     return eta
 
 
