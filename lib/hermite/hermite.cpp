@@ -166,6 +166,21 @@ DoublesHafnian hafnian_of_doubles(const HermitePlan &plan, const DoublesGraph &g
     return {scaled(ball.value.re), scaled(ball.value.im), ball.error};
 }
 
+DoublesHafnian hafnian_of_doubles(const HermitePlan &plan, const DoublesGraph &graph, int bits,
+                                  RunControl &control) {
+    ExactBlock block{graph.pattern, {}};
+    for (const std::complex<double> &x : graph.values) block.values.push_back({x.real(), x.imag()});
+    const auto ball = std::get<WideBall>(in_mpfr({plan, control}, {block, bits}).value);
+    Radius error(ball.error.mantissa, ball.error.exp2);
+    const auto rounded = [&](const mpq_class &x) {
+        const Tracked near = tracked_of(x);
+        if (near.roundings != 0) error = error + Radius(near.magnitude, near.exp2 - 53);
+        return make_scaled(near.value, near.exp2);
+    };
+    const Scaled re = rounded(ball.value.re), im = rounded(ball.value.im);
+    return {re, im, {error.mantissa(), error.exp2()}};
+}
+
 EngineResult run_hermite(const HermitePlan &plan, const EngineInput &input, RunControl &control,
                          bool scaled) {
     const auto compute = [&](std::span<const std::uint64_t> todo, const auto &done) {

@@ -21,6 +21,7 @@ namespace {
 constexpr double half_unit = 0x1p-53, roundings = 1 + 0x1p-30;
 constexpr double negligible = 0x1p-20;  // below it a looser bound does
 constexpr double most_soules = 1 << 12; // lines, counted
+constexpr double most_copies = 100;     // lines, counted, which repeat: more are not written out
 
 // The doubles lie side by side.
 struct Signs {
@@ -305,10 +306,10 @@ double graph_entry_rounding(const perm_csr &given, MatrixFunction function, cons
     const perm_csr a = known(given);
     const Signs signs = signs_of(a);
     if (!signs.rounded) return 0;
-    const double factors = counted(a.row_multiplicity, a.n_rows) * half_unit;
+    const double lines = counted(a.row_multiplicity, a.n_rows), factors = lines * half_unit;
     if (!signs.negative && !signs.imaginary) return mantissa_of(result) == 0 ? 0 : factors;
     double least = std::numeric_limits<double>::infinity();
-    if (counted(a.row_multiplicity, a.n_rows) <= most_soules) {
+    if (lines <= most_soules) {
         const bool has_loops = function == MatrixFunction::loop_hafnian;
         least = share_of(result, factors,
                          a.index_type == PERM_INDEX_I64 ? root_of_lines<std::int64_t>(a, has_loops)
@@ -318,7 +319,7 @@ double graph_entry_rounding(const perm_csr &given, MatrixFunction function, cons
         if (!has_loops && !a.row_unmatched)
             least =
                 std::min(least, share_of(result, factors, root_of(Magnitudes(a, false, true).of_soules())));
-        if (least < negligible) return least;
+        if (least < negligible || (a.row_multiplicity && lines > most_copies)) return least;
     }
     InputPattern input = read_pattern(&a, function);
     Values values = read_values(input, GivenValues(input, a).data());

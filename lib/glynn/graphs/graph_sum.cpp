@@ -11,6 +11,9 @@ namespace {
 
 constexpr std::int32_t nearest_lines = 6, any_density_lines = 8;
 constexpr double most_counts = 1 << 13, most_count_operations = 1 << 21; // half a megabyte, a millisecond
+constexpr double worth_a_plan = 16;              // operations for two lines: to write them out takes longer
+constexpr double most_long_operations = 1 << 15; // in numbers of up to so many bits
+constexpr int first_bits = 128, most_bits = 2048;
 
 // One entry alone is the hafnian.
 bool is_one_entry(const DoublesGraph &graph) {
@@ -39,13 +42,22 @@ bool put_integer(DenseSum &sum) {
     return true;
 }
 
-bool sum_over_counts(const SmallGraph &small, RunControl &control, DenseSum &out) {
+bool sum_over_counts(const SmallGraph &small, Precision precision, double tolerance, RunControl &control,
+                     DenseSum &out) {
     const HermitePlan plan = plan_hermite(small.graph.pattern, small.kinds);
     if (hermite_states(plan.kinds) > most_counts) return false;
+    double lines = 0;
+    for (const EqualLines &kind : plan.kinds) lines += kind.count;
     out.operations = hermite_operations(plan);
-    if (out.operations > most_count_operations) return false;
+    if (out.operations > std::max(most_count_operations, worth_a_plan * lines * lines)) return false;
     out.engine = engine_for(Goal::counted_graph);
     out.value = answer_of(hafnian_of_doubles(plan, small.graph, control));
+    const bool may_be_long =
+        precision == Precision::automatic && !small.is_integer && out.operations <= most_long_operations;
+    for (int bits = first_bits; may_be_long && bits <= most_bits; bits *= 2) {
+        if (out.value.rel_error_bound <= tolerance) break;
+        out.value = answer_of(hafnian_of_doubles(plan, small.graph, bits, control));
+    }
     return true;
 }
 
@@ -56,7 +68,8 @@ bool sum_graph(const SmallGraph &small, Precision precision, double tolerance, D
     const DoublesGraph &graph = small.graph;
     RunControl control;
     if (!small.kinds.empty())
-        return sum_over_counts(small, control, out) && (!small.is_integer || put_integer(out));
+        return sum_over_counts(small, precision, tolerance, control, out) &&
+               (!small.is_integer || put_integer(out));
     const BjorklundPlan plan(graph.pattern);
     out.engine = engine_for(Goal::dense_graph);
     out.operations = plan.operations();

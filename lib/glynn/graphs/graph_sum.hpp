@@ -7,8 +7,8 @@
 
 namespace libperm {
 
-// In doubles; without repeats, of up to six lines or where the tolerance is not met, in twice their
-// precision, rounded, if no precision is asked for. False: this is not for it.
+// In doubles; if no precision is asked for, where the tolerance is not met, or without repeats of up to six
+// lines, in numbers of more digits, rounded. False: this is not for it.
 bool sum_graph(const SmallGraph &small, Precision precision, double tolerance, DenseSum &out);
 
 // Whether the sum comes first: of few lines, or of most of their pairs.

@@ -12,8 +12,8 @@ namespace {
 
 using Entry = std::complex<double>;
 
-constexpr std::int64_t most_copies = 100; // of a line
-constexpr double most_whole = 0x1p53;     // up to which doubles are the integers themselves
+constexpr std::int64_t most_copies = 1 << 12; // of a line
+constexpr double most_whole = 0x1p53;         // up to which doubles are the integers themselves
 
 bool is_double(const Entry &x) { return std::isfinite(x.real()) && std::isfinite(x.imag()); }
 

@@ -262,3 +262,29 @@ TEST_CASE("what is predicted is what is done") {
             plan.kinds, [](const EqualLines &x, const EqualLines &y) { return x.count > y.count; }));
     }
 }
+
+TEST_CASE("straight from a graph's numbers, where doubles lose them") {
+    // Hermite's polynomials: loops, and pairs of -1/4, cancel.
+    for (const std::complex<double> loop : {std::complex<double>(7, 0), std::complex<double>(3, 6)})
+        for (const std::int32_t lines : {40, 300}) {
+            CAPTURE(loop.imag());
+            CAPTURE(lines);
+            const DoublesGraph graph{{2, 2, {0, 2, 3}, {0, 1, 1}, true}, {loop, -0.25, loop}};
+            const HermitePlan plan = plan_hermite(graph.pattern, std::vector<EqualLines>{{0, lines}});
+            Gaussian before{0, 0}, truth{1, 0};
+            for (std::int32_t k = 0; k < lines; ++k) {
+                const Gaussian next =
+                    Gaussian{loop.real(), loop.imag()} * truth + Gaussian{mpq_class(-k, 4), 0} * before;
+                before = std::exchange(truth, next);
+            }
+            RunControl control;
+            mpq_class error;
+            const auto check = [&](const DoublesHafnian &found) {
+                error = exactly(found.error);
+                CHECK(within({exactly(found.re), exactly(found.im)}, truth, error));
+            };
+            check(hafnian_of_doubles(plan, graph, control));
+            for (const int bits : {128, 2048}) check(hafnian_of_doubles(plan, graph, bits, control));
+            CHECK(error < abs(truth.re + truth.im) / 0x1p50);
+        }
+}
