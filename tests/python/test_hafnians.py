@@ -194,6 +194,80 @@ def test_outcomes_of_gaussian_states_are_certain_together():
         gaussian.probability(np.eye(2), [1, 1])
 
 
+@pytest.mark.parametrize("loop", [0, 3, 1.5 - 2j])
+def test_many_copies_of_a_line(loop):
+    """Hermite's polynomials, of pairs of -1/2 and loops; exactly."""
+    before, here = (0, 0), (1, 0)
+    twice = Fraction(2 * complex(loop).real), Fraction(2 * complex(loop).imag)
+    for k in range(1250):  # of 2^k times each
+        next_re = twice[0] * here[0] - twice[1] * here[1] - 2 * k * before[0]
+        next_im = twice[0] * here[1] + twice[1] * here[0] - 2 * k * before[1]
+        before, here = here, (next_re, next_im)
+    found = libperm.hafnian(np.array([[-0.5]]), loops=np.array([loop]), multiplicity=[1250], full=True)
+    assert found.engine == "hermite"
+    assert found.tolerance_met
+    parts = complex(found.mantissa)
+    off = [Fraction(x) * 2 ** (found.exp2 + 1250) - y for x, y in zip((parts.real, parts.imag), here)]
+    allowed = Fraction(found.rel_error_bound + 2.0**-50) ** 2 * (here[0] ** 2 + here[1] ** 2)
+    assert off[0] ** 2 + off[1] ** 2 <= allowed
+    assert found.entry_rounding >= 0
+
+
+def poisson(mean, n):
+    return math.exp(n * math.log(mean) - mean - math.lgamma(n + 1))
+
+
+@pytest.mark.parametrize("n", [0, 3, 800, 1250])
+def test_coherent_states_of_many_photons_have_poissons_law(n):
+    for alpha in (25 + 25j, 0.5 - 1j):
+        for hbar in (1, 2):
+            mean = np.sqrt(2 * hbar) * np.array([alpha.real, alpha.imag])
+            found = gaussian.probability(hbar / 2 * np.eye(2), [n], mean, hbar)
+            assert found == pytest.approx(poisson(abs(alpha) ** 2, n), rel=1e-9, abs=1e-300)
+    at_once = gaussian.probability(np.eye(4), [n, 2], [50, 1, 50, 0])
+    assert at_once == pytest.approx(poisson(1250, n) * poisson(0.25, 2), rel=1e-9, abs=1e-300)
+
+
+def displaced_and_squeezed(r, alpha, n):
+    """The law of D(alpha) S |0>, which (a - alpha) cosh r - (a - alpha)^dagger sinh r annihilates: a
+    recurrence of <k|psi> sqrt(k!), here in numbers of 2000 bits behind the point."""
+    bits = 2000
+    t, loop = math.tanh(r), alpha - alpha.conjugate() * math.tanh(r)
+    t, re, im = (int(Fraction(x) * 2**bits) for x in (t, loop.real, loop.imag))
+    before, here = (0, 0), (1 << bits, 0)
+    for k in range(n):
+        there = (
+            re * here[0] - im * here[1] + k * t * before[0],
+            re * here[1] + im * here[0] + k * t * before[1],
+        )
+        before, here = here, (there[0] >> bits, there[1] >> bits)
+    size, weight = here[0] ** 2 + here[1] ** 2, math.factorial(n) << 2 * bits
+    log_vacuum = (alpha.conjugate() ** 2).real * math.tanh(r) - abs(alpha) ** 2 - math.log(math.cosh(r))
+    return math.exp(math.log(size) - math.log(weight) + log_vacuum)
+
+
+@pytest.mark.parametrize("alpha", [25 + 25j, 20 + 0j, 1 - 0.5j])
+def test_displaced_and_squeezed_states_of_many_photons(alpha):
+    state, mean = gaussian.covariance([0.3], np.eye(1)), 2 * np.array([alpha.real, alpha.imag])
+    for n in (0, 7, round(abs(alpha) ** 2), 1250):
+        expected = displaced_and_squeezed(0.3, alpha, n)
+        assert gaussian.probability(state, [n], mean) == pytest.approx(expected, rel=1e-9, abs=1e-300)
+        if n < 10:  # hardly mixed
+            near = gaussian.probability(state * (1 + 1e-9), [n], mean)
+            assert near == pytest.approx(expected, rel=1e-5, abs=1e-300)
+
+
+def test_strong_squeezing_of_many_modes_has_a_probability():
+    for r in (3.0, 400.0, 900.0):
+        none = gaussian.pure_probability([r] * 4, np.eye(4), [0] * 4)
+        assert none == pytest.approx(
+            math.exp(-4 * (r + math.log1p(math.exp(-2 * r)) - math.log(2))), rel=1e-9
+        )
+    pairs = gaussian.pure_probability([5.0], np.eye(1), [1250])
+    central = math.lgamma(1251) - 2 * math.lgamma(626) - 1250 * math.log(2)
+    assert pairs == pytest.approx(math.exp(central) * math.tanh(5) ** 1250 / math.cosh(5), rel=1e-9)
+
+
 @pytest.mark.parametrize(
     "call",
     [

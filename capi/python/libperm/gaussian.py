@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from libperm._core.errors import InvalidMatrixError
+from libperm._core.fock import over_factorials
 from libperm._core.hafnians import hafnian
 from libperm._core.matrix import array_in
 from libperm._core.quantities import real, whole
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from libperm._core.options import Options
 
 __all__ = ["covariance", "probability", "pure_probability"]
+
+_U = 2.0**-50
 
 
 def pure_probability(
@@ -51,8 +54,9 @@ def pure_probability(
     phases = np.exp(1j * np.angle(r)) if np.iscomplexobj(r) else np.sign(r)
     B = U @ np.diag(phases * np.tanh(np.abs(r))) @ U.T
     amplitude, exponent = _amplitude(B, None, counts, options)
-    size = abs(amplitude) ** 2 / math.prod(np.cosh(np.abs(r)).tolist())
-    return _over_factorials(size, 2 * exponent, counts)
+    log_coshs = np.logaddexp(np.abs(r), -np.abs(r)) - math.log(2)
+    vacuum, shift = _exponential(-log_coshs.sum())
+    return over_factorials(abs(amplitude) ** 2 * vacuum, 2 * exponent + shift, counts)
 
 
 def probability(
@@ -70,7 +74,7 @@ def probability(
     Q = _husimi(np.asarray(V, float) * 2 / hbar, modes)
     inverse = np.linalg.inv(Q)
     A = np.roll(np.identity(2 * modes) - inverse.conj(), modes, axis=0)
-    vacuum, loops = 1 / math.sqrt(np.linalg.det(Q).real), None
+    log_vacuum, loops = -np.linalg.slogdet(Q)[1] / 2, None
     if mean is not None:
         x = _numbers(mean)
         if np.iscomplexobj(x):
@@ -81,11 +85,17 @@ def probability(
             )
         half = (x[:modes] + 1j * x[modes:]) / math.sqrt(2 * hbar)
         beta = np.concatenate([half, half.conj()])
-        vacuum *= math.exp(-(beta @ inverse @ beta.conj()).real / 2)
+        log_vacuum -= (beta @ inverse @ beta.conj()).real / 2
         loops = inverse @ beta.conj()
-    # Both halves of the order come out of one inverse, equal but for its rounding.
-    value, exponent = _amplitude((A + A.T) / 2, loops, [*counts, *counts], options)
-    return _over_factorials(value.real * vacuum, exponent, counts)
+    A = (A + A.T) / 2  # both halves of the order come out of one inverse, equal but for its rounding
+    vacuum, shift = _exponential(log_vacuum)
+    if modes and (abs(A[:modes, modes:]) <= _U * np.linalg.cond(Q)).all():
+        # A pure state, but for the inverse's rounding: two halves, each the other's conjugate.
+        loops = None if loops is None else loops[:modes]
+        amplitude, exponent = _amplitude(A[:modes, :modes], loops, counts, options)
+        return over_factorials(abs(amplitude) ** 2 * vacuum, 2 * exponent + shift, counts)
+    value, exponent = _amplitude(A, loops, [*counts, *counts], options)
+    return over_factorials(value.real * vacuum, exponent + shift, counts)
 
 
 def covariance(squeezing: Any, interferometer: Any, hbar: float = 2.0) -> Any:
@@ -121,12 +131,10 @@ def _require_positive(hbar: float) -> None:
         raise InvalidMatrixError(f"hbar is {hbar}: a positive number is expected")
 
 
-def _over_factorials(size: float, exponent: int, counts: list[int]) -> float:
-    """size 2^exponent / prod counts!, of which each may be beyond doubles."""
-    product = math.prod(math.factorial(k) for k in counts)
-    shift = max(product.bit_length() - 64, 0)  # of which 64 bits count
-    mantissa, own = math.frexp(size / float(product >> shift))
-    return math.ldexp(mantissa, own + exponent - shift)
+def _exponential(x: float) -> tuple[float, int]:
+    """A number and the power of two that it is to be multiplied by."""
+    exponent = round(x / math.log(2))
+    return math.exp(x - exponent * math.log(2)), exponent
 
 
 def _require_physical(V: Any, modes: int, hbar: float) -> None:

@@ -25,7 +25,7 @@ from typing import Any
 class Layer:
     """The ways that k photons lie in the modes."""
 
-    occupations: Any  # (count, modes), int8
+    occupations: Any  # (count, modes), int8, or of many photons int32
     sources: (
         Any  # (modes, count), int32: the place without one photon of this mode; if none is there, past all
     )
@@ -105,7 +105,7 @@ def _listed(caps: tuple[int, ...], photons: int) -> Iterator[Any]:
     import numpy as np
 
     ways = np.array(counts(caps, photons), np.int64)
-    occupations = np.zeros((len(caps), 1), np.int8)
+    occupations = np.zeros((len(caps), 1), np.int8 if photons < 128 else np.int32)
     yield occupations
     for k in range(1, photons + 1):
         lengths = np.diff(ways[:, k])
@@ -149,3 +149,11 @@ def factorials(occupations: Any, is_exact: bool = False) -> Any:
     for here in occupations.T:
         product *= table[here]
     return product
+
+
+def over_factorials(size: float, exponent: int, counts: list[int]) -> float:
+    """size 2^exponent / prod counts!, of which each may be beyond doubles."""
+    product = math.prod(map(math.factorial, counts))
+    shift = max(product.bit_length() - 64, 0)  # of which 64 bits count
+    mantissa, own = math.frexp(size / float(product >> shift))
+    return math.ldexp(mantissa, own + exponent - shift)
