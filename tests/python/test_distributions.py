@@ -296,6 +296,64 @@ def test_many_photons_in_few_modes():
     assert lossy.probabilities.sum() == pytest.approx(1, abs=1e-10)
 
 
+def both_ports(k):
+    """Of k photons in both ports of a beam splitter: how likely 2 j leave by the first."""
+    even = {
+        2 * j: Fraction(math.comb(2 * j, j) * math.comb(2 * k - 2 * j, k - j), 4**k) for j in range(k + 1)
+    }
+    return [even.get(q, Fraction(0)) for q in range(2 * k, -1, -1)]
+
+
+@pytest.mark.parametrize("k", [15, 50, 130])
+def test_what_interference_leaves_little_of_is_found_in_more_digits(k):
+    splitter = np.array([[1, 1], [1, -1]]) / np.sqrt(2)
+    law, exact = boson.distribution(splitter, occupation=[k, k]), both_ports(k)
+    for probability, bound, truth in zip(law.probabilities, law.error_bounds, exact):
+        assert bound <= 1e-9 * max(probability, 1 / len(law))
+        assert abs(probability - float(truth)) <= bound + 1e-12 * float(truth)  # 1 / sqrt(2) is rounded
+    found = boson.distribution(splitter, None, law.outcomes[::7], occupation=[k, k])
+    assert found.probabilities == pytest.approx(law.probabilities[::7], rel=1e-9, abs=1e-11)
+
+
+@pytest.mark.parametrize("options", [{"transmission": 0.75}, {"absorbed": True}, {"overlaps": 0.875}])
+@pytest.mark.parametrize("phase", [1, 0.6 + 0.8j])
+def test_photons_that_are_lost_or_differ_are_found_in_more_digits(options, phase):
+    """Against Fractions, where cosine and sine are doubles; phases behind the modes change nothing."""
+    k = 6 if "overlaps" in options else 12
+    u = np.array([[0.75, -0.625], [0.625, 0.75]])
+    given = {name: Fraction(x) if isinstance(x, float) else x for name, x in options.items()}
+    rational = np.array([[Fraction(x) for x in row] for row in u.tolist()])
+    exact = boson.distribution(rational, occupation=[k, k], **given)
+    law = boson.distribution(np.diag([1, phase]) @ u, occupation=[k, k], **options)
+    assert len(law) == len(exact)
+    for probability, bound, truth in zip(law.probabilities, law.error_bounds, exact.probabilities):
+        assert bound <= 1e-9 * max(probability, 1 / len(law))
+        assert abs(Fraction(probability) - truth) <= Fraction(bound) + truth * Fraction(1, 10**12)
+
+
+def test_any_number_of_photons_in_few_modes():
+    splitter = np.array([[1, 1], [1, -1]]) / np.sqrt(2)
+    for n, q in ((100, 50), (101, 50), (175, 100), (3000, 1400)):
+        truth = Fraction(math.comb(n, q), 2**n)
+        assert boson.probability(splitter, [0] * n, [q, n - q]) == pytest.approx(float(truth), rel=1e-11)
+    law = boson.distribution(splitter, occupation=[0, 175])
+    truth = [math.comb(175, q) / 2**175 for q in range(176)]
+    assert law.probabilities == pytest.approx(truth, rel=1e-11)
+    assert (law.error_bounds <= 1e-9 * law.probabilities + 1e-100).all()
+    rotation = [[Fraction(3, 5), Fraction(-4, 5)], [Fraction(4, 5), Fraction(3, 5)]]
+    assert boson.distribution(rotation, occupation=[80, 60]).probabilities.sum() == 1
+    lossy = boson.distribution(splitter, occupation=[110, 0], outcomes=[[30, 20]], transmission=0.5)
+    arrive = math.comb(110, 50) / 2**110
+    assert lossy.probabilities[0] == pytest.approx(arrive * math.comb(50, 30) / 2**50, rel=1e-9)
+
+
+def test_what_more_digits_would_take_too_long_for_is_told():
+    splitter = np.array([[1, 1], [1, -1]]) / np.sqrt(2)
+    with pytest.warns(libperm.PrecisionWarning, match="outcomes are certain within error_bounds"):
+        law = boson.distribution(splitter, occupation=[50, 50], transmission=0.9, time_limit=5)
+    assert law.error_bounds.max() > 1e-9
+
+
 def test_numbers_far_apart():
     tiny = np.array([[1, 1e-200], [1e-200, 1]])
     law = boson.distribution(tiny, 2)
@@ -354,8 +412,8 @@ def test_too_large_ones_are_refused():
         boson.distribution(u, 5, overlaps=0.5, time_limit=1e-3)
     with pytest.raises(libperm.MemoryRefusedError, match="outcomes"):
         boson.outcomes(40, 40)
-    with pytest.raises(libperm.UnsupportedError, match="at most 100"):
-        boson.distribution(np.eye(2), occupation=[60, 60])
+    with pytest.raises(libperm.TimeRefusedError, match="1000 permanents would take"):
+        boson.distribution(u[:2], 101 * [0], [[101, 0]] * 1000, time_limit=1e-3)
 
 
 def test_multiplicities_of_each_matrix():

@@ -3,7 +3,11 @@
 With u = 2^-53, a sum of p complex products, in any order, is within sqrt(2) 2 p u < 3 p u of the sum of
 their absolute values, and a complex product within sqrt(5) u < 3 u. So a coefficient whose terms take q
 roundings on their way is within 1.05 q u of its mass, the sum of their absolute values; the mass is itself
-computed, within as many, and q u is below 2^-30."""
+computed, within as many, and q u is below 2^-30.
+
+Where interference leaves little of the mass, and of many photons, the bound misses the tolerance. These
+outcomes are computed again: of photons that cannot be told apart each as a permanent, in as many digits as it
+takes; others as they were, in long doubles and then in numbers that do not round."""
 
 from __future__ import annotations
 
@@ -11,11 +15,20 @@ import math
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from functools import partial
+from typing import Any, Callable
 
 from libperm._core import fock
 from libperm._core.dense import Dense, batch_of
-from libperm._core.errors import UnsupportedError
+from libperm._core.errors import (
+    InvalidOptionError,
+    MemoryRefusedError,
+    PrecisionWarning,
+    TimeRefusedError,
+    UnsupportedError,
+    warn_caller,
+)
+from libperm._core.functions import compute
 from libperm._core.interference import (
     permanent_and_mass,
     permanent_of_forms,
@@ -27,6 +40,9 @@ from libperm._core.photons import Experiment
 
 _U = 2.0**-53
 _LEAST = 2.0**-500  # covers what underflows in a square, which at most 100! multiplies
+MOST_IN_DOUBLES = 100  # photons: factorials and their squares are doubles
+_TOLERANCE = 1e-9  # of an outcome's probability, or of the mean of all outcomes
+_AGAIN_SECONDS = 60.0  # that more digits may be predicted to take, as for permanents
 _QUICK = 0.02  # seconds
 _EXACT_FACTORIALS = 18  # 18! < 2^53
 
@@ -51,9 +67,15 @@ def of_all(e: Experiment, limits: Limits) -> Distribution:
     import numpy as np
 
     caps = (e.photons,) * _variables(e)
-    probabilities, bounds = _within(e, caps, limits, is_all=True)
-    outcomes = fock.last(caps, e.photons)[:, : e.modes].astype(np.int64)
-    return Distribution(outcomes, probabilities, bounds)
+    if _are_in_doubles(e):
+        found = _within(e, caps, limits, is_all=True)
+    else:
+        count = fock.sizes(caps, e.photons)[-1]
+        limits.require(count * (500.0 + 16 * e.modes), 0, f"{count} outcomes")
+        found = _none_yet(count)
+    outcomes = fock.last(caps, e.photons)
+    found = _with_more_digits(e, outcomes, found, limits)
+    return Distribution(outcomes[:, : e.modes].astype(np.int64), *found)
 
 
 def of_given(e: Experiment, outcomes: Any, limits: Limits) -> Distribution:
@@ -68,53 +90,162 @@ def of_given(e: Experiment, outcomes: Any, limits: Limits) -> Distribution:
     if _variables(e) > e.modes:
         possible = np.concatenate([possible, e.photons - possible.sum(axis=1, keepdims=True)], axis=1)
     if len(possible) > 0:
-        probabilities[is_possible], bounds[is_possible] = _of_possible(e, possible, limits)
+        found = _quickest(e, possible, limits)[1]() if _are_in_doubles(e) else _none_yet(len(possible))
+        probabilities[is_possible], bounds[is_possible] = _with_more_digits(e, possible, found, limits)
     return Distribution(outcomes, probabilities, bounds)
 
 
-def _of_possible(e: Experiment, outcomes: Any, limits: Limits) -> tuple[Any, Any]:
-    """Goes the quickest way: all that is within the most of each mode, at once, or one by one."""
+def _are_in_doubles(e: Experiment) -> bool:
+    """Or as exact as they were given: at first."""
+    return e.is_exact or e.photons <= MOST_IN_DOUBLES
+
+
+def _none_yet(count: int) -> tuple[Any, Any]:
+    import numpy as np
+
+    return np.zeros(count), np.full(count, math.inf)
+
+
+def _with_more_digits(
+    e: Experiment, outcomes: Any, found: tuple[Any, Any], limits: Limits
+) -> tuple[Any, Any]:
+    """What was found, and in its place what is found in more digits where those were too few."""
+    import numpy as np
+
+    probabilities, bounds = found
+    mean = 1 / math.comb(e.photons + _variables(e) - 1, e.photons)
+    if e.is_exact or bounds.max() <= _TOLERANCE * mean:
+        return found
+
+    def missed() -> Any:
+        return np.flatnonzero(~(bounds <= _TOLERANCE * np.maximum(probabilities, mean)))
+
+    ways: list[Callable[[Any, Limits], tuple[float, Callable[[], tuple[Any, Any]]]]]
+    if not _is_plain(e):
+        longer = [e.in_long_doubles(), e.exactly()] if _are_in_doubles(e) else [e.exactly()]
+        ways = [partial(_quickest, each) for each in longer]
+    elif _are_in_doubles(e):
+        ways = [partial(_by_permanents, e), partial(_one_by_one, e)]
+    else:
+        ways = [partial(_one_by_one, e)]
+    for way in ways:
+        places = missed()
+        if len(places) == 0:
+            return found
+        seconds, run = way(outcomes[places].astype(np.int64), limits)
+        if _are_in_doubles(e) and seconds > min(_AGAIN_SECONDS, limits.seconds):
+            continue
+        again, errors = run()
+        if again.dtype == object:
+            again, errors = _rounded(again)
+        is_better = errors < bounds[places]
+        places, again, errors = places[is_better], again[is_better], errors[is_better]
+        probabilities[places], bounds[places] = again, errors
+    places = missed()
+    if len(places) > 0:
+        warn_caller(
+            f"the probabilities of {len(places)} outcomes are certain within error_bounds of up to "
+            f"{bounds[places].max():.2g}, more than the tolerance: fewer outcomes may take more digits",
+            PrecisionWarning,
+        )
+    return found
+
+
+def _rounded(exact: Any) -> tuple[Any, Any]:
+    """Fractions to doubles, none below 0."""
+    import numpy as np
+
+    numbers = exact.astype(float)
+    return np.maximum(numbers, 0), abs(numbers) * _U + np.maximum(-numbers, 0) + _LEAST
+
+
+def _quickest(e: Experiment, outcomes: Any, limits: Limits) -> tuple[float, Callable[[], tuple[Any, Any]]]:
+    """All that is within the most of each mode, at once, or one by one: the seconds of the quicker way, and
+    that."""
     import numpy as np
 
     most = tuple(outcomes.max(axis=0).tolist())
     at_once = _seconds(e, most) if _bytes(e, most) <= limits.memory else math.inf
+
+    def within() -> tuple[Any, Any]:
+        probabilities, bounds = _within(e, most, limits)
+        where = fock.places(most, outcomes)
+        return probabilities[where], bounds[where]
+
     if _is_plain(e) and not e.is_exact:
-        came = Counter(e.came.tolist()).values()
-        terms = min(2.0 ** (e.photons - 1), float(math.prod(t + 1 for t in came)))
-        by_permanents = len(outcomes) * (1e-6 + e.photons * terms * 1e-9)
-        if by_permanents < at_once:
-            limits.require(0, by_permanents, f"{len(outcomes)} permanents")
-            return _by_permanents(e, outcomes)
-    elif at_once > _QUICK:
-        alone, index = np.unique(outcomes, axis=0, return_inverse=True)
-        one_by_one = sum(_seconds(e, tuple(caps)) for caps in alone.tolist())
-        if one_by_one < at_once:
-            limits.require(0, one_by_one, f"outcomes, {len(alone)} of them,")
-            each = [_within(e, tuple(one), limits) for one in alone.tolist()]  # the only way within itself
-            found = [np.concatenate(parts)[index.reshape(-1)] for parts in zip(*each)]
-            return found[0], found[1]
-    probabilities, bounds = _within(e, most, limits)
-    where = fock.places(most, outcomes)
-    return probabilities[where], bounds[where]
+        way = _by_permanents(e, outcomes, limits)
+        return way if way[0] < at_once else (at_once, within)
+    if at_once <= _QUICK:
+        return at_once, within
+    alone, index = np.unique(outcomes, axis=0, return_inverse=True)
+    one_by_one = sum(_seconds(e, tuple(caps)) for caps in alone.tolist())
+    if one_by_one >= at_once:
+        return at_once, within
+
+    def each() -> tuple[Any, Any]:
+        limits.require(0, one_by_one, f"outcomes, {len(alone)} of them,")
+        parts = zip(*(_within(e, tuple(one), limits) for one in alone.tolist()))  # the only way within itself
+        probabilities, bounds = (np.concatenate(part)[index.reshape(-1)] for part in parts)
+        return probabilities, bounds
+
+    return one_by_one, each
 
 
-def _by_permanents(e: Experiment, outcomes: Any) -> tuple[Any, Any]:
-    """Those whose modes hold the same numbers of photons, in any order, are one batch."""
+def _terms(e: Experiment) -> float:
+    came = Counter(e.came.tolist()).values()
+    return min(2.0 ** min(e.photons - 1, 1000), float(min(math.prod(t + 1 for t in came), 1 << 1000)))
+
+
+def _by_permanents(
+    e: Experiment, outcomes: Any, limits: Limits
+) -> tuple[float, Callable[[], tuple[Any, Any]]]:
+    """In doubles. Those whose modes hold the same numbers of photons, in any order, are one batch."""
     import numpy as np
 
-    modes, copies = np.unique(e.came, return_counts=True)
-    first = [int(np.argmax(e.came == mode)) for mode in modes]
-    order = np.argsort(-outcomes, axis=1, kind="stable")
-    groups: dict[tuple[int, ...], list[int]] = defaultdict(list)
-    for i, held in enumerate(np.take_along_axis(outcomes, order, 1).tolist()):
-        groups[tuple(q for q in held if q > 0)].append(i)
-    probabilities, bounds = np.empty(len(outcomes)), np.empty(len(outcomes))
-    for held, members in groups.items():
-        batch = e.amplitudes[order[members, : len(held)]][:, :, first]
-        found = batch_of(Dense(batch, held, copies.tolist()), {})
-        weight = 1 / math.prod(map(math.factorial, [*held, *copies.tolist()]))
-        probabilities[members], bounds[members] = _squared(found.values, found.abs_error_bounds, weight, 4)
-    return probabilities, bounds
+    seconds = len(outcomes) * (1e-6 + e.photons * _terms(e) * 1e-9)
+
+    def run() -> tuple[Any, Any]:
+        limits.require(0, seconds, f"{len(outcomes)} permanents")
+        modes, copies = np.unique(e.came, return_counts=True)
+        first = [int(np.argmax(e.came == mode)) for mode in modes]
+        order = np.argsort(-outcomes, axis=1, kind="stable")
+        groups: dict[tuple[int, ...], list[int]] = defaultdict(list)
+        for i, held in enumerate(np.take_along_axis(outcomes, order, 1).tolist()):
+            groups[tuple(q for q in held if q > 0)].append(i)
+        probabilities, bounds = np.empty(len(outcomes)), np.empty(len(outcomes))
+        for held, members in groups.items():
+            batch = e.amplitudes[order[members, : len(held)]][:, :, first]
+            found = batch_of(Dense(batch, held, copies.tolist()), {})
+            weight = 1 / math.prod(map(math.factorial, [*held, *copies.tolist()]))
+            probabilities[members], bounds[members] = _squared(
+                found.values, found.abs_error_bounds, weight, 4
+            )
+        return probabilities, bounds
+
+    return seconds, run
+
+
+def _one_by_one(e: Experiment, outcomes: Any, limits: Limits) -> tuple[float, Callable[[], tuple[Any, Any]]]:
+    """Each as a permanent of as many digits as it takes, and of any size."""
+    import numpy as np
+
+    modes, first, copies = np.unique(e.came, return_index=True, return_counts=True)
+    terms = _terms(e) / (copies.max(initial=0) + 1)  # one kind's are summed at once
+    seconds = len(outcomes) * (2e-4 + e.photons * terms * 5e-8)
+
+    def run() -> tuple[Any, Any]:
+        limits.require(0, seconds, f"{len(outcomes)} permanents")
+        probabilities, bounds = np.empty(len(outcomes)), np.empty(len(outcomes))
+        for i, outcome in enumerate(outcomes):
+            held, came = outcome[outcome > 0].tolist(), copies.tolist()
+            columns = e.amplitudes[outcome > 0][:, first]
+            found = compute(columns, row_multiplicity=held, col_multiplicity=came, tolerance=_TOLERANCE / 4)
+            p = fock.over_factorials(abs(found.mantissa) ** 2, 2 * found.exp2, [*held, *came])
+            error = found.rel_error_bound
+            probabilities[i], bounds[i] = p, p * (2 * error + error**2 + 16 * _U) + _LEAST
+        return probabilities, bounds
+
+    return seconds, run
 
 
 def _variables(e: Experiment) -> int:
@@ -187,12 +318,13 @@ def _of_forms(e: Experiment, active: list[int], caps: tuple[int, ...]) -> tuple[
     ):  # what is left of 1 has the roundings of 1, and of what is taken off
         sizes[:, :, -1] = abs(overlaps) * (came + abs(e.amplitudes).T @ abs(kinds))
     found, mass = permanent_and_mass(forms, sizes, copies, caps, np)
+    one = found.real.dtype.type(1)
     norm, norm_mass = (
-        x[0] for x in permanent_and_mass(together * 1.0, abs(together) * 1.0, copies, one_mode, np)
+        x[0] for x in permanent_and_mass(together * one, abs(together) * one, copies, one_mode, np)
     )
     roundings = e.photons * (3 * len(copies) + len(active) + 16 + 3 * e.modes * e.absorbs)
-    share = 1.05 * _U * roundings
-    norm, error = float(norm.real), float(share * norm_mass)
+    share = 1.05 * (np.finfo(found.dtype).eps / 2) * roundings
+    norm, error = norm.real, share * norm_mass
     if not norm > 2 * error:
         raise UnsupportedError(
             "so many photons come in by one mode that rounding hides their state: give Fractions"
@@ -201,14 +333,14 @@ def _of_forms(e: Experiment, active: list[int], caps: tuple[int, ...]) -> tuple[
     probabilities = found.real / norm
     bounds = share * mass / norm * (1 + relative) + (abs(probabilities) + _LEAST) * (relative + 2 * _U)
     bounds += np.where(probabilities < 0, -probabilities, 0)  # none is below 0
-    return np.maximum(probabilities, 0), bounds * (1 + 2.0**-40) + _LEAST
+    return np.maximum(probabilities, 0).astype(float), (bounds * (1 + 2.0**-40) + _LEAST).astype(float)
 
 
 def forms_of(columns: Any, overlaps: Any, transmission: Any, came: Any, absorbs: bool, of: Any) -> Any:
     """The matrix of forms, (photons, kinds, modes), with another mode for those that are lost. columns: the
     amplitudes of the photons, and of one of each kind; came: whether they come in alike."""
     amplitudes, kinds = columns
-    conjugate = amplitudes if amplitudes.dtype == object else amplitudes.conj()
+    conjugate = amplitudes.conj()
     products = conjugate.T[:, None, :] * kinds.T[None, :, :] * overlaps[:, :, None]
     if not absorbs and isinstance(transmission, (int, float, Fraction)) and transmission == 1:
         return products
@@ -234,4 +366,5 @@ def _seconds(e: Experiment, caps: tuple[int, ...]) -> float:
     places = sum(ways) * len(caps) * 1e-8 + e.photons * 3e-5
     steps = range(e.photons)
     work = sum(widths[k + 1] * len(caps) * (kinds * ways[k] + 5 * ways[k + 1]) for k in steps)
-    return places + work * (3e-7 if e.is_exact else 2e-9)
+    each = {"O": 3e-7, "G": 3e-8, "g": 2e-8}
+    return places + work * each.get(e.amplitudes.dtype.char, 2e-9)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, Callable
 
-from libperm._core.errors import InvalidMatrixError, InvalidOptionError, UnsupportedError
+from libperm._core.dyadic import dyadic
+from libperm._core.errors import InvalidMatrixError, InvalidOptionError
 from libperm._core.matrix import array_in
 from libperm._core.sequences import items_of
 from libperm._core.values import array_of, as_array, as_doubles, is_array, kind_of_entries, plain
 
-MOST_PHOTONS = 100  # the factorials and their squares are doubles
+MOST_PHOTONS = 1 << 20
 _UNITARY = 1e-6  # as samples have it
 _OF_STATES = 1e-9
 
@@ -38,6 +39,20 @@ class Experiment:
     @property
     def is_exact(self) -> bool:
         return bool(self.amplitudes.dtype == object)
+
+    def in_long_doubles(self) -> Experiment:
+        return self._of_numbers(lambda x: x.astype("G" if x.dtype.kind == "c" else "g"))
+
+    def exactly(self) -> Experiment:
+        """In numbers that do not round."""
+        return self._of_numbers(dyadic)
+
+    def _of_numbers(self, converted: Callable[[Any], Any]) -> Experiment:
+        import numpy as np
+
+        eta = 1 if self.transmission == 1 else converted(np.array([self.transmission]))[0]
+        overlaps = None if self.overlaps is None else converted(self.overlaps)
+        return replace(self, amplitudes=converted(self.amplitudes), transmission=eta, overlaps=overlaps)
 
     def kinds(self) -> tuple[list[int], tuple[int, ...]]:
         """The first photon of each kind, those that come in alike and overlap alike with all; how many are of
@@ -97,7 +112,7 @@ def outcomes_in(given: Any, modes: int) -> Any:
         return np.zeros((0, modes), np.int64)
     raise InvalidOptionError(
         f"outcomes are lists of whole numbers, how many photons leave by each of {modes} modes: these are "
-        f"of the shape {rows.shape}; a list of the modes themselves becomes numpy.bincount(list, minlength={modes})"
+        f"of the shape {rows.shape}; a list of modes becomes numpy.bincount(list, minlength={modes})"
     )
 
 
@@ -113,8 +128,6 @@ def experiment(
     came = modes_in(photons, occupation, matrix.shape[1])
     if len(matrix) == 0 and len(came) > 0:
         raise InvalidMatrixError("amplitudes of no mode out, and photons that come in")
-    if len(came) > MOST_PHOTONS:
-        raise UnsupportedError(f"{len(came)} photons: at most {MOST_PHOTONS} are")
     eta = _transmission(transmission)
     shared = _shared(overlaps, len(came))
     parts = [part for part in (matrix, eta, shared) if part is not None]
