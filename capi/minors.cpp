@@ -3,6 +3,7 @@
 #include "capi/one_call.hpp"
 #include "capi/task_kinds.hpp"
 #include "lib/base/error.hpp"
+#include "lib/glynn/calls/request.hpp"
 #include "lib/glynn/minors/dense_minors.hpp"
 #include "lib/glynn/minors/minors_task.hpp"
 
@@ -17,11 +18,21 @@ using capi::guarded;
 
 namespace {
 
+// Whether nothing is asked for but threads, and limits that are ample.
+bool are_usual(const perm_opts *opts) {
+    if (!opts) return true;
+    if (opts->struct_size != sizeof(perm_opts) || opts->cancel || opts->progress) return false;
+    const auto request = libperm::small_request(opts);
+    return request && request->function == libperm::MatrixFunction::permanent &&
+           request->precision == libperm::Precision::automatic && opts->tolerance == 0 && opts->seed == 0 &&
+           !opts->cache_dir && opts->cache_limit_bytes == 0;
+}
+
 // Sums that one thread has made before the machine's limits are looked up in files.
 bool is_short(const perm_dense *a, const perm_opts *opts) {
     constexpr std::int64_t order = 13;
-    return !opts && a && a->struct_size >= sizeof(perm_dense) && a->count == 1 && !a->row_multiplicity &&
-           !a->col_multiplicity && a->n_rows <= order && a->n_cols <= order;
+    return are_usual(opts) && a && a->struct_size >= sizeof(perm_dense) && a->count == 1 &&
+           !a->row_multiplicity && !a->col_multiplicity && a->n_rows <= order && a->n_cols <= order;
 }
 
 template <class Work>

@@ -15,7 +15,7 @@ import pytest
 from support import MULTIPLIER, rng
 
 import libperm
-from libperm._core import batch, full_batch, quick
+from libperm._core import batch, dense, full_batch, functions, quick
 from libperm._core.library import library
 from libperm._core.matrix import LONG_LINES, LONG_ORDER
 
@@ -508,3 +508,36 @@ def test_minors_are_those_of_the_general_way(n, dtype):
     assert compiled.sub_permanents(infinite) is None
     with pytest.raises(libperm.InvalidMatrixError, match="infinite"):
         libperm.sub_permanents(infinite)
+
+
+@pytest.mark.parametrize("options", [{"threads": 1}, {"threads": 2, "memory_limit": "1G", "time_limit": 60}])
+def test_options_that_change_no_result_keep_the_quick_ways(options, monkeypatch):
+    square, wide, batch = some(8, float), some(8, complex, m=9), np.stack([some(5, float)] * 3)
+    calls = ((libperm.gradient, square), (libperm.sub_permanents, wide), (libperm.permanents, batch))
+    expected = [call(a) for call, a in calls]
+    for name in ("Dense", "Prepared"):
+        monkeypatch.setattr(dense, name, lambda *_: pytest.fail("the general way"))
+    monkeypatch.setattr(libperm.Plan, "_of", lambda *_: pytest.fail("the general way"))
+    for (call, a), known in zip(calls, expected):
+        assert np.array_equal(call(a, **options), known)
+    monkeypatch.undo()
+    for call, a in calls:
+        with pytest.raises(libperm.InvalidOptionError):
+            call(a, threads=-1)
+
+
+@pytest.mark.parametrize("dtype", [float, complex, int])
+def test_arrays_in_a_list_are_an_array_of_them(dtype, monkeypatch):
+    arrays = [np.round(3 * some(4, dtype)).astype(dtype) for _ in range(5)]
+    counts = {"row_multiplicity": [[1, 0, 2, 1]] * 5, "col_multiplicity": [1, 1, 1, 1]}
+    for options in ({}, counts, {"row_unmatched": 1.0}):
+        expected = libperm.permanents(np.stack(arrays), **options)
+        monkeypatch.setattr(functions, "_matrices", lambda *_: pytest.fail("one by one"))
+        found = libperm.permanents(arrays, **options)
+        monkeypatch.undo()
+        assert type(found) is type(expected)
+        assert list(found) == list(expected)
+    mixed = [arrays[0], arrays[1].tolist(), arrays[2].astype(complex)]
+    assert list(libperm.permanents(mixed)) == pytest.approx(list(libperm.permanents(np.stack(arrays[:3]))))
+    with pytest.raises(TypeError, match="masked"):
+        libperm.permanents([np.ma.masked_array(arrays[0], np.eye(4) > 0)] * 2)

@@ -359,8 +359,8 @@ def test_zeros_where_others_are_lost():
 def test_small_arrays_go_straight():
     """By a plan of the full shape that is kept: the bits of a plan of their own."""
     draws, compared = np.random.default_rng(2602), 0
-    for _ in range(60):
-        m, n = draws.integers(1, 9, 2)
+    for k in range(64):
+        m, n = draws.integers(1, 9, 2) if k < 60 else ((11, 11), (12, 12), (12, 14), (40, 10))[k - 60]
         a = draws.random((m, n)) * (draws.random((m, n)) < 0.5)
         rows = None if draws.random() < 0.3 else draws.random(m)
         cols = None if draws.random() < 0.3 else float(draws.random())
@@ -370,12 +370,26 @@ def test_small_arrays_go_straight():
             with pytest.raises(libperm.InvalidMatrixError, match="no matching"):
                 libperm.marginals(a, rows, cols)
             continue
-        found = libperm.marginals(a, rows, cols)
+        found = libperm.marginals(a, rows, cols, **({"threads": 1} if k % 2 else {}))
         for name in ("entries", "rows", "cols", "entry_bounds", "row_bounds", "col_bounds"):
             assert np.array_equal(getattr(found, name), getattr(expected, name)), name
         assert found.result.text == expected.result.text
         compared += 1
     assert compared > 20
+
+
+def test_options_that_change_no_result_keep_small_arrays_on_their_way(monkeypatch):
+    a = np.random.default_rng(2602).random((12, 11))
+    expected = libperm.marginals(a, 1.0)
+    monkeypatch.setattr(libperm._core.matchings, "read", lambda *_: pytest.fail("the general way"))
+    for options in ({"threads": 1}, {"memory_limit": "1G", "time_limit": 60, "threads": None}):
+        assert np.array_equal(libperm.marginals(a, 1.0, **options).entries, expected.entries)
+    monkeypatch.undo()
+    for options in ({"threads": -1}, {"time_limit": -1}, {"cache_limit": -1}):
+        with pytest.raises(libperm.InvalidOptionError):
+            libperm.marginals(a, 1.0, **options)
+    with pytest.raises(TypeError, match="no option"):
+        libperm.marginals(a, 1.0, thread=1)
 
 
 def test_masked_weights_are_refused():

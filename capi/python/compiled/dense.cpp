@@ -33,6 +33,17 @@ bool is_told(const double *number, std::size_t parts, double bound) {
 
 std::size_t parts_of(const Array &a) { return a.type() == PERM_VALUE_C128 ? 2 : 1; }
 
+// Reads the address of options behind as many other arguments, if it is there; false, and an error, if it is
+// none or others are there.
+bool read_options(PyObject *const *args, Py_ssize_t count, Py_ssize_t others, const perm_opts *&opts) {
+    opts = nullptr;
+    if (count == others + 1)
+        opts = static_cast<const perm_opts *>(PyLong_AsVoidPtr(args[others]));
+    else if (count != others)
+        PyErr_SetString(PyExc_TypeError, "another number of arguments is expected");
+    return !PyErr_Occurred();
+}
+
 } // namespace
 
 PyObject *number_in_place(const Array &a) {
@@ -47,10 +58,8 @@ PyObject *number_in_place(const Array &a) {
 }
 
 PyObject *permanents(PyObject *, PyObject *const *args, Py_ssize_t count) {
-    if (count != 2) {
-        PyErr_SetString(PyExc_TypeError, "a batch and a place for its numbers are expected");
-        return nullptr;
-    }
+    const perm_opts *opts;
+    if (!read_options(args, count, 2, opts)) return nullptr;
     const Array a(args[0]);
     if (!a || a.dimensions() != 3 || a.extent(1) != a.extent(2) || a.type() == PERM_VALUE_I64 ||
         !a.is_contiguous_from(0))
@@ -65,7 +74,7 @@ PyObject *permanents(PyObject *, PyObject *const *args, Py_ssize_t count) {
     bool is_done;
     {
         const WithoutGil while_running(true);
-        is_done = library.permanents(&dense, nullptr, numbers.as<double>(), bounds.get()) == PERM_OK;
+        is_done = library.permanents(&dense, opts, numbers.as<double>(), bounds.get()) == PERM_OK;
         for (std::size_t k = 0; is_done && k < matrices; ++k)
             is_done = is_told(numbers.as<double>() + k * parts, parts, bounds[k]);
     }
@@ -118,20 +127,24 @@ PyObject *computed(const Array &a, Py_ssize_t rows, Py_ssize_t columns, const Co
 } // namespace
 
 PyObject *sub_permanents(PyObject *, PyObject *const *args, Py_ssize_t count) {
-    const Array a(count == 1 ? args[0] : Py_None);
+    const perm_opts *opts;
+    if (!read_options(args, count, 1, opts)) return nullptr;
+    const Array a(args[0]);
     const Py_ssize_t longer = is_small(a) ? std::max(a.extent(0), a.extent(1)) : 0;
     if (longer == 0 || a.extent(0) + a.extent(1) != 2 * longer - 1) return Py_NewRef(Py_None);
     const perm_dense dense = dense_of(a);
     return computed(a, longer, 0,
-                    [&](double *to) { return library.sub_permanents(&dense, nullptr, to, nullptr); });
+                    [&](double *to) { return library.sub_permanents(&dense, opts, to, nullptr); });
 }
 
 PyObject *gradient(PyObject *, PyObject *const *args, Py_ssize_t count) {
-    const Array a(count == 1 ? args[0] : Py_None);
+    const perm_opts *opts;
+    if (!read_options(args, count, 1, opts)) return nullptr;
+    const Array a(args[0]);
     if (!is_small(a) || a.extent(0) != a.extent(1) || has_zero(a)) return Py_NewRef(Py_None);
     const perm_dense dense = dense_of(a);
     return computed(a, a.extent(0), a.extent(1), [&](double *to) {
-        return library.gradients(&dense, nullptr, to, nullptr, nullptr, nullptr);
+        return library.gradients(&dense, opts, to, nullptr, nullptr, nullptr);
     });
 }
 

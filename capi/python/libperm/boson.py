@@ -102,8 +102,8 @@ def distribution(
 ) -> Distribution:
     """How likely each way is that photons leave by, a libperm.boson.Distribution: outcomes, an array (count,
     modes) of how many leave by each mode; probabilities; and error_bounds, certain, of the amplitudes as they
-    are given: within 1e-9 of the probability, or of the mean of all, where that takes less than a minute more;
-    else a PrecisionWarning. Of integers and Fractions the probabilities are Fractions, exactly.
+    are given: within 1e-9 of the probability, or of the mean of all, where that takes no more than another
+    minute; else a PrecisionWarning. Of integers and Fractions the probabilities are Fractions, exactly.
 
     U, photons, occupation: as for sample(), of any number. Where modes absorb, U is less than unitary: what
     is missing from 1 is lost; with absorbed=True outcomes of fewer photons follow those of all.

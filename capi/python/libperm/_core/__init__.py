@@ -9,7 +9,7 @@ Many matrices      counted_batch, weighted_batch, full_batch
 Patterns           plan, handle, saving; periodic; picture, drawing
 Matchings          matchings, small_marginals, samples
 Estimates          estimates
-Photons            photons, fock, interference, distribution, differentiable
+Photons            photons, fock, interference, dyadic, distribution, differentiable
 
 deprecated has the ways of before, sums adds duplicates. Each module imports others one way, and none of the
 public ones.

@@ -104,8 +104,9 @@ def sub_permanents(
         found = _exact_sub_permanents(A, (row_multiplicity, col_multiplicity), others)
         if found is not None:
             return (found, np.zeros(found.shape)) if full else found
-    if not full and row_multiplicity is None and col_multiplicity is None and not others:
-        small = quick.sub_permanents(A)
+    if not full and row_multiplicity is None and col_multiplicity is None:
+        function = quick.sub_permanents
+        small = quick.of_run(function, others, A) if others else function(A)
         if small is not None:
             return small
     matrices = as_doubles(array_in(A), or_int64=True)

@@ -21,10 +21,7 @@ from typing import Any, Callable
 from libperm._core import fock
 from libperm._core.dense import Dense, batch_of
 from libperm._core.errors import (
-    InvalidOptionError,
-    MemoryRefusedError,
     PrecisionWarning,
-    TimeRefusedError,
     UnsupportedError,
     warn_caller,
 )

@@ -27,7 +27,7 @@ def permanents(batch: Any, full: bool, options: Mapping[str, Any]) -> Any:
     if not is_full:
         return None
     is_short = count << rows < _MOST_TERMS and batch.dtype.char in "dD"
-    numbers = quick.dense_permanents(batch) if is_short and not full and not options else None
+    numbers = quick.dense_permanents(batch, options) if is_short and not full else None
     if numbers is not None:
         return numbers
     with _plan(batch, options) as plan:

@@ -186,7 +186,7 @@ def permanents(
     >>> libperm.permanents([[[1, 2], [3, 4]], [[1, 0], [0, 5]]], row_unmatched=1, col_unmatched=[1, 2])
     [26, 14]
     """
-    batch = as_array(batch)
+    batch = _stacked(batch) if isinstance(batch, (list, tuple)) else as_array(batch)
     if options:
         options = cast("Options", readable_again(options))
     has_weights = row_unmatched is not None or col_unmatched is not None
@@ -227,6 +227,20 @@ def permanents(
     signless = kind is not Kind.COMPLEX and not any_negative(flat)
     plan = Plan._of(typical, dict(options), value_type_of(flat, kind), signless)
     return plan._permanents(count, flat, full, as_numpy)
+
+
+def _stacked(batch: Any) -> Any:
+    """Arrays of one shape and type in a list as one array."""
+    first: Any = batch[0] if batch else None
+    if not is_array(first):
+        return batch
+    kind = first.dtype, first.shape
+    if first.dtype.char not in "dDl" or first.ndim != 2 or first.size == 0:
+        return batch
+    import numpy as np
+
+    are_alike = all(type(a) is np.ndarray and (a.dtype, a.shape) == kind for a in batch)  # no masked ones
+    return np.stack(batch) if are_alike else batch
 
 
 def _matrices(batch: Any) -> list[Matrix]:
@@ -322,8 +336,8 @@ def gradient(A: Any, *, full: bool = False, with_permanent: bool = False, **opti
     if with_permanent and not full:
         found = gradient(A, full=True, **options)
         return value_or_infinity(found.permanent), found.derivatives
-    if not full and options.keys() <= {"threads"} and dense.is_full(A):
-        small = None if options else quick.gradient(A)
+    if not full and quick.are_of_run(options) and dense.is_full(A):
+        small = quick.of_run(quick.gradient, options, A) if options else quick.gradient(A)
         return dense.gradients(as_doubles(A)[None], options).derivatives[0] if small is None else small
     matrix, options = read(A, with_zeros=True), cast("Options", readable_again(options))
     if exact_minors.are_asked(matrix.kind, options, hasattr(A, "tocsr")):

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from libperm._core import abi, small_marginals
+from libperm._core import abi, quick, small_marginals
 from libperm._core.batch import Batch, Results, of_doubles
 from libperm._core.call import run
 from libperm._core.errors import (
@@ -43,8 +43,6 @@ if TYPE_CHECKING:
 
     from libperm._core.options import Options
 
-# lib/marginals: lines of the shorter side; numbers of all their sets after all lines
-_MOST_SHORT, _MOST_NUMBERS = 12, 1 << 16
 _WORTH_A_PLAN = 32  # matrices: planning takes as long as some of them without
 
 
@@ -104,8 +102,8 @@ def marginals(
     a = as_array(A)
     if is_array(a) and a.ndim == 3:
         return _of_many(a, row_unmatched, col_unmatched, readable_again(options))
-    if is_array(a) and not options:
-        small = small_marginals.marginals(a, row_unmatched, col_unmatched)
+    if is_array(a) and quick.are_of_run(options):
+        small = small_marginals.marginals(a, row_unmatched, col_unmatched, options)
         if small is not None:
             numbers, errors, result = small
             return Marginals(*_split_array(a.shape, numbers), *_split_array(a.shape, errors), result)
@@ -296,7 +294,7 @@ def _groups(is_entry: Any) -> list[Any]:
     import numpy as np
 
     count, m, n = is_entry.shape
-    if min(m, n) <= _MOST_SHORT and (max(m, n) + 1) << min(m, n) <= _MOST_NUMBERS:
+    if small_marginals.are_served(m, n):
         return [np.arange(count)]
     groups: dict[bytes, list[int]] = {}
     for k, bits in enumerate(np.packbits(is_entry.reshape(count, -1), axis=1)):

@@ -15,7 +15,7 @@ from libperm._core import abi
 from libperm._core.batch import Batch
 from libperm._core.library import check, library
 from libperm._core.matrix import Input
-from libperm._core.options import MULTIPLICITIES, Prepared
+from libperm._core.options import MULTIPLICITIES, Prepared, RunOptions
 from libperm._core.scalars import Kind, Number
 
 try:
@@ -30,6 +30,7 @@ except ImportError:
 
 _KINDS = {abi.VALUE_F64: Kind.REAL, abi.VALUE_C128: Kind.COMPLEX, abi.VALUE_I64: Kind.INTEGER}
 _NOT_FOR_SMALL = {"progress", "checkpoint", "rng", "seed"}
+_OF_RUNS = RunOptions.__annotations__.keys() - _NOT_FOR_SMALL
 _MULTIPLICITIES = frozenset(MULTIPLICITIES)
 
 
@@ -65,10 +66,21 @@ def _kept_of(options: Mapping[str, Any]) -> Kept | None:
         return None
 
 
-# These take an array, with no options.
+def are_of_run(options: Mapping[str, Any]) -> bool:
+    """Whether they change no result, but say at most what may be taken for it."""
+    return options.keys() <= _OF_RUNS
+
+
+def of_run(function: Callable[..., Any], options: Mapping[str, Any], *arguments: Any) -> Any:
+    """Calls one that takes an array, and the address of options that change no result."""
+    kept = _kept_of(options) if are_of_run(options) else None
+    return None if kept is None else function(*arguments, kept.addresses[0])
+
+
+# These take an array, with no options, or the last two by of_run().
 small: Callable[[Any], Number | None] = (lambda a: None) if compiled is None else compiled.permanent
-sub_permanents: Callable[[Any], Any] = (lambda a: None) if compiled is None else compiled.sub_permanents
-gradient: Callable[[Any], Any] = (lambda a: None) if compiled is None else compiled.gradient
+sub_permanents: Callable[..., Any] = (lambda *_: None) if compiled is None else compiled.sub_permanents
+gradient: Callable[..., Any] = (lambda *_: None) if compiled is None else compiled.gradient
 
 
 def _split(options: Mapping[str, Any]) -> tuple[Kept | None, tuple[Any, ...]]:
@@ -144,7 +156,7 @@ def plan(
     return kept
 
 
-def dense_permanents(batch: Any) -> Any:
+def dense_permanents(batch: Any, options: Mapping[str, Any]) -> Any:
     """Of an array (count, n, n) of reals or complex numbers; None where that is not for it, or some miss the
     tolerance."""
     import numpy as np
@@ -152,7 +164,9 @@ def dense_permanents(batch: Any) -> Any:
     if compiled is None:
         return None
     numbers = np.empty(len(batch), batch.dtype)
-    return numbers if compiled.permanents(batch, numbers) else None
+    function = compiled.permanents
+    is_done = of_run(function, options, batch, numbers) if options else function(batch, numbers)
+    return numbers if is_done else None
 
 
 def execute(plan: object, values: Any) -> Number | None:
