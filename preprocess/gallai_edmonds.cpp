@@ -138,10 +138,27 @@ class EvenPaths {
     PolledSteps steps_;
 };
 
+// Whether lines have so many others each that what an entry leaves, and of an odd number a loop, has a
+// perfect matching (Dirac, Proc. London Math. Soc. 2, 1952: a circle of all lines).
+bool are_close(const Pattern &graph) {
+    std::vector<std::int64_t> others(at(graph.rows), 0);
+    std::int64_t loops = 0;
+    for (std::int32_t i = 0; i < graph.rows; ++i)
+        for (const std::int32_t j : graph.row(i)) {
+            loops += i == j;
+            others[at(i)] += i != j;
+            others[at(j)] += i != j;
+        }
+    constexpr std::int64_t enough_loops = 3; // of which an entry leaves one
+    return (loops == 0 || loops >= enough_loops) &&
+           std::ranges::all_of(others, [&](std::int64_t k) { return 2 * k >= graph.rows + 3; });
+}
+
 } // namespace
 
 std::vector<char> entries_in_matchings(const Pattern &graph, const Matching &perfect, const Poll &poll) {
     constexpr std::int64_t most_steps = 4'000'000, of_entry = 100;
+    if (are_close(graph)) return std::vector<char>(at(graph.nnz()), 1);
     const TwoCopies copies(graph, perfect);
     EvenPaths paths(copies, most_steps + of_entry * (graph.nnz() + graph.rows), poll);
     std::vector<char> is_used(at(graph.nnz()), 0), is_known(at(graph.nnz()), 0);
