@@ -9,11 +9,13 @@ from itertools import combinations
 from typing import Any, Callable
 
 from libperm._core import fock
-from libperm._core.distribution import MOST_IN_DOUBLES, Limits, forms_of
+from libperm._core.distribution import Limits, forms_of
 from libperm._core.errors import InvalidOptionError, UnsupportedError
 from libperm._core.interference import permanent_of_forms, product_of_forms
 from libperm._core.options import is_of_graph
 from libperm._core.photons import kinds_of, modes_in
+
+_MOST_PHOTONS = 100  # in doubles
 
 
 def distribution(
@@ -27,10 +29,8 @@ def distribution(
         raise TypeError(f"an array of shape {tuple(U.shape)} is no matrix of amplitudes")
     modes = modes_in(*came, U.shape[1])
     photons = len(modes)
-    if photons > MOST_IN_DOUBLES:
-        raise UnsupportedError(
-            f"{photons} photons: factorials of more than {MOST_IN_DOUBLES} leave doubles; see libperm.boson"
-        )
+    if photons > _MOST_PHOTONS:
+        raise UnsupportedError(f"{photons} photons: at most {_MOST_PHOTONS} are; libperm.boson takes more")
     is_lossless = isinstance(transmission, (int, float)) and transmission == 1
     caps = (photons,) * (U.shape[0] + (not is_lossless))
     first, copies = kinds_of(modes, None) if overlaps is None else (list(range(photons)), (1,) * photons)

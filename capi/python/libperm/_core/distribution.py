@@ -36,8 +36,8 @@ from libperm._core.limits import Limits as Limits
 from libperm._core.photons import Experiment
 
 _U = 2.0**-53
-_LEAST = 2.0**-500  # covers what underflows in a square, which at most 100! multiplies
-MOST_IN_DOUBLES = 100  # photons: factorials and their squares are doubles
+_LEAST = 2.0**-500  # covers what underflows in a square, which at most 98! multiplies
+_MOST_IN_DOUBLES = 98  # photons: the squares of their factorials are doubles
 _TOLERANCE = 1e-9  # of an outcome's probability, or of the mean of all outcomes
 _AGAIN_SECONDS = 60.0  # that more digits may be predicted to take, as for permanents
 _QUICK = 0.02  # seconds
@@ -94,7 +94,7 @@ def of_given(e: Experiment, outcomes: Any, limits: Limits) -> Distribution:
 
 def _are_in_doubles(e: Experiment) -> bool:
     """Or as exact as they were given: at first."""
-    return e.is_exact or e.photons <= MOST_IN_DOUBLES
+    return e.is_exact or e.photons <= _MOST_IN_DOUBLES
 
 
 def _none_yet(count: int) -> tuple[Any, Any]:
@@ -115,7 +115,7 @@ def _with_more_digits(
         return found
 
     def missed() -> Any:
-        return np.flatnonzero(~(bounds <= _TOLERANCE * np.maximum(probabilities, mean)))
+        return np.flatnonzero(~(bounds <= _TOLERANCE * np.clip(probabilities, mean, 1)))
 
     ways: list[Callable[[Any, Limits], tuple[float, Callable[[], tuple[Any, Any]]]]]
     if not _is_plain(e):
