@@ -12,9 +12,11 @@
 
 #include <algorithm>
 #include <complex>
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <numeric>
+#include <ranges>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -53,15 +55,26 @@ struct Csr {
     bool pattern = false;
     std::vector<std::complex<double>> complex_values;
 
-    // A view for the C API; valid while *this is neither changed nor destroyed.
-    perm_csr view() const noexcept {
+    // A view for the C API; valid while *this is neither changed nor destroyed. Throws Error where the sizes
+    // do not fit each other. Without values, of no pattern matrix, a plan can be made.
+    perm_csr view() const {
+        const std::size_t entries = col_idx.size();
+        const auto require = [](bool fits, const char *what) {
+            if (!fits) throw Error(PERM_BAD_MATRIX, std::string("perm::Csr: ") + what);
+        };
+        require(n_rows >= 0 && row_ptr.size() == static_cast<std::size_t>(n_rows) + 1,
+                "row_ptr has not n_rows + 1 entries");
+        require(pattern || !complex_values.empty() || values.empty() || values.size() == entries,
+                "values are not as many as col_idx");
+        require(pattern || complex_values.empty() || complex_values.size() == entries,
+                "complex_values are not as many as col_idx");
         perm_csr a = PERM_CSR_INIT;
         a.n_rows = n_rows;
         a.n_cols = n_cols;
-        a.nnz = static_cast<std::int64_t>(col_idx.size());
+        a.nnz = static_cast<std::int64_t>(entries);
         a.row_ptr = row_ptr.data();
         a.col_idx = col_idx.data();
-        a.values = values.data();
+        a.values = values.empty() ? nullptr : values.data();
         if (pattern) {
             a.values = nullptr;
             a.value_type = PERM_VALUE_PATTERN;
@@ -70,6 +83,52 @@ struct Csr {
             a.value_type = PERM_VALUE_C128;
         }
         return a;
+    }
+};
+
+// A vector, a span, an array of values of one of the types that a matrix may have.
+template <class Range>
+concept ValueRange = std::ranges::contiguous_range<const Range> && std::ranges::sized_range<const Range> &&
+    (std::same_as<std::ranges::range_value_t<const Range>, double> ||
+     std::same_as<std::ranges::range_value_t<const Range>, std::complex<double>> ||
+     std::same_as<std::ranges::range_value_t<const Range>, std::int64_t> ||
+     std::same_as<std::ranges::range_value_t<const Range>, const char *>);
+
+// How many values of which type a call reads that is given a bare pointer.
+struct ValueCount {
+    std::int64_t each = -1; // of each matrix; -1: not known
+    std::int32_t type = PERM_VALUE_F64;
+
+    // Of a matrix, its weights counted.
+    static ValueCount of(const perm_csr &a) {
+        return {a.nnz + (a.row_unmatched ? a.n_rows : 0) + (a.col_unmatched ? a.n_cols : 0), a.value_type};
+    }
+
+    // The pointer to them. Throws Error for another type or number, of `count` matrices `stride` apart for
+    // too few.
+    template <ValueRange Range>
+    const void *checked(const Range &values, std::int64_t stride = 0, std::int64_t count = 1) const {
+        using Value = std::ranges::range_value_t<const Range>;
+        const std::int32_t given = std::same_as<Value, double>                 ? PERM_VALUE_F64
+                                   : std::same_as<Value, std::complex<double>> ? PERM_VALUE_C128
+                                   : std::same_as<Value, std::int64_t>         ? PERM_VALUE_I64
+                                                                               : PERM_VALUE_TEXT;
+        const auto size = static_cast<std::int64_t>(std::ranges::size(values));
+        if (each < 0)
+            throw Error(PERM_BAD_ARGUMENT,
+                        "a loaded plan has to be given its matrix by check_matrix before ranges "
+                        "of values, whose number it tells");
+        if (type == PERM_VALUE_PATTERN && size == 0) return nullptr;
+        if (given != type)
+            throw Error(PERM_BAD_ARGUMENT, "the values have another type than those of the matrix");
+        const bool fits =
+            count == 1 ? size == each
+                       : count < 1 || (size >= each && (size - each) / std::max<std::int64_t>(stride, 1) >=
+                                                           (stride > 0 ? count - 1 : 0));
+        if (!fits)
+            throw Error(PERM_BAD_ARGUMENT, std::to_string(size) + " values, where each matrix has " +
+                                               std::to_string(each) + ", its weights counted");
+        return std::ranges::data(values);
     }
 };
 
@@ -197,17 +256,23 @@ inline std::vector<Result> polynomial(const perm_csr &a, const void *linear,
         return perm_polynomial(&a, linear, &opts, count, results);
     });
 }
+template <ValueRange Values>
+std::vector<Result> polynomial(const perm_csr &a, const Values &linear,
+                               const perm_opts &opts = PERM_OPTS_INIT) {
+    return polynomial(a, ValueCount{a.nnz, a.value_type}.checked(linear), opts);
+}
 
 // perm_plan that frees itself.
 class Plan {
   public:
-    explicit Plan(const perm_csr &a, const perm_opts &opts = PERM_OPTS_INIT) {
+    explicit Plan(const perm_csr &a, const perm_opts &opts = PERM_OPTS_INIT) : count_(ValueCount::of(a)) {
         check(perm_plan_create(&a, &opts, &plan_));
     }
     explicit Plan(const Csr &a, const perm_opts &opts = PERM_OPTS_INIT) : Plan(a.view(), opts) {}
-    Plan(Plan &&other) noexcept : plan_(std::exchange(other.plan_, nullptr)) {}
+    Plan(Plan &&other) noexcept : plan_(std::exchange(other.plan_, nullptr)), count_(other.count_) {}
     Plan &operator=(Plan &&other) noexcept {
         std::swap(plan_, other.plan_);
+        std::swap(count_, other.count_);
         return *this;
     }
     ~Plan() { perm_plan_destroy(plan_); }
@@ -223,6 +288,11 @@ class Plan {
         Result result;
         check(perm_plan_execute(plan_, values, result.raw()));
         return result;
+    }
+    // What takes a bare pointer to values, of which it cannot tell how many there are, takes a range of them
+    // too.
+    template <ValueRange Values> Result execute(const Values &values) const {
+        return execute(checked(values));
     }
 
     // Second derivatives times a direction, to each number's place (perm_plan_hessian_product).
@@ -265,6 +335,17 @@ class Plan {
 
     // Throws Error unless the plan is of this matrix: before values meet a plan that was loaded.
     void check_matrix(const perm_csr &a) const { check(perm_plan_check_matrix(plan_, &a)); }
+    void check_matrix(const perm_csr &a) { // and from now on knows how many values it reads
+        std::as_const(*this).check_matrix(a);
+        count_ = ValueCount::of(a);
+    }
+
+    // The pointer to a range of values of the plan's matrix, or of several; throws Error where it is of
+    // another length.
+    template <ValueRange Values>
+    const void *checked(const Values &values, std::int64_t stride = 0, std::int64_t count = 1) const {
+        return count_.checked(values, stride, count);
+    }
 
     const perm_plan *raw() const noexcept { return plan_; }
 
@@ -285,6 +366,9 @@ class Plan {
         check(perm_plan_run_shard(plan_, values, number, &partial));
         return take_bytes(partial);
     }
+    template <ValueRange Values> std::string run_shard(const Values &values, std::int64_t number) const {
+        return run_shard(checked(values), number);
+    }
     Result combine(const void *values, const std::vector<std::string> &partials) const {
         const std::vector<perm_partial> all = view_of(partials);
         Result result;
@@ -292,11 +376,16 @@ class Plan {
                                 result.raw()));
         return result;
     }
+    template <ValueRange Values>
+    Result combine(const Values &values, const std::vector<std::string> &partials) const {
+        return combine(checked(values), partials);
+    }
 
   private:
     Plan() = default;
 
     perm_plan *plan_ = nullptr;
+    ValueCount count_; // of a loaded plan unknown
 };
 
 // Numbers that the permanent lies between for certain (perm_bounds).
@@ -365,6 +454,9 @@ class Task {
         check(perm_task_plan(plan.raw(), values, &task.task_));
         return task;
     }
+    template <ValueRange Values> static Task plan(const Plan &of, const Values &values) {
+        return plan(of, of.checked(values));
+    }
     static Task estimate(const perm_csr &a, const perm_estimate_opts &wanted = PERM_ESTIMATE_OPTS_INIT,
                          const perm_opts &opts = PERM_OPTS_INIT) {
         Task task;
@@ -381,11 +473,18 @@ class Task {
         check(perm_task_polynomial(&a, linear, &opts, &task.task_));
         return task;
     }
+    template <ValueRange Values>
+    static Task polynomial(const perm_csr &a, const Values &linear, const perm_opts &opts = PERM_OPTS_INIT) {
+        return polynomial(a, ValueCount{a.nnz, a.value_type}.checked(linear), opts);
+    }
     // Derivatives; as of a plan.
     static Task gradient(const Plan &plan, const void *values) {
         Task task;
         check(perm_task_gradient(plan.raw(), values, &task.task_));
         return task;
+    }
+    template <ValueRange Values> static Task gradient(const Plan &plan, const Values &values) {
+        return gradient(plan, plan.checked(values));
     }
     // Sub-permanents.
     static Task minors(const perm_dense &a, const perm_opts &opts = PERM_OPTS_INIT) {
@@ -411,6 +510,10 @@ class Task {
         Task task;
         check(perm_task_batch(plan.raw(), values, stride, count, &task.task_));
         return task;
+    }
+    template <ValueRange Values>
+    static Task batch(const Plan &plan, const Values &values, std::int64_t stride, std::int64_t count) {
+        return batch(plan, plan.checked(values, stride, count), stride, count);
     }
     // Of the lengths first, first + 1, ...
     static Task periodic(const Periodic &plan, std::int64_t first, std::int64_t count);
@@ -616,7 +719,8 @@ class Periodic {
     }
     // Of the lengths first, first + 1, ...
     std::vector<Result> terms(std::int64_t first, std::int64_t count) const {
-        std::vector<perm_result> raw(static_cast<std::size_t>(count), perm_result PERM_RESULT_INIT);
+        std::vector<perm_result> raw(static_cast<std::size_t>(std::max<std::int64_t>(count, 0)),
+                                     perm_result PERM_RESULT_INIT);
         check(perm_periodic_terms(plan_, first, count, raw.data()));
         std::vector<Result> results(raw.size());
         for (std::size_t k = 0; k < raw.size(); ++k) *results[k].raw() = raw[k];

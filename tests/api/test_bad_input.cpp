@@ -266,3 +266,53 @@ TEST_CASE("more entries than a matrix can hold") {
         CHECK(std::string(perm_last_error()).find(std::to_string(nnz)) != std::string::npos);
     }
 }
+
+TEST_CASE("a perm::Csr whose parts do not fit each other is no view") {
+    const auto spoilt = [](const std::function<void(perm::Csr &)> &spoil) {
+        perm::Csr a = sample();
+        spoil(a);
+        return a;
+    };
+    CHECK_THROWS_AS(perm::compute(spoilt([](perm::Csr &a) { a.values.resize(2); })), perm::Error);
+    CHECK_THROWS_AS(perm::compute(spoilt([](perm::Csr &a) { a.values.push_back(1); })), perm::Error);
+    CHECK_THROWS_AS(perm::compute(spoilt([](perm::Csr &a) { a.row_ptr = {0, 2}; })), perm::Error);
+    CHECK_THROWS_AS(perm::compute(spoilt([](perm::Csr &a) { a.row_ptr.clear(); })), perm::Error);
+    CHECK_THROWS_AS(perm::compute(spoilt([](perm::Csr &a) { a.col_idx.pop_back(); })), perm::Error);
+    CHECK_THROWS_AS(perm::compute(spoilt([](perm::Csr &a) { a.complex_values.resize(2); })), perm::Error);
+    CHECK_THROWS_AS(perm::compute(spoilt([](perm::Csr &a) { a.values.clear(); })), perm::Error);
+    CHECK(perm::compute(spoilt([](perm::Csr &a) { a.pattern = true, a.values.clear(); })).text() == "2");
+}
+
+TEST_CASE("ranges of values are compared with what a plan reads") {
+    const perm::Csr a = sample();
+    perm::Plan plan(a);
+    CHECK(plan.execute(a.values).text() == "56");
+    const double as_array[] = {1, 2, 3, 4, 5, 6};
+    CHECK(plan.execute(as_array).text() == "56");
+    CHECK_THROWS_AS(plan.execute(std::vector<double>(5, 1.0)), perm::Error);
+    CHECK_THROWS_AS(plan.execute(std::vector<double>(7, 1.0)), perm::Error);
+    CHECK_THROWS_AS(plan.execute(std::vector<std::int64_t>(6, 1)), perm::Error);
+    CHECK_THROWS_AS(plan.run_shard(std::vector<double>(2, 1.0), 0), perm::Error);
+    CHECK(plan.combine(a.values, {plan.run_shard(a.values, 0)}).text() == "56");
+
+    perm::Plan loaded = perm::Plan::load(plan.save());
+    CHECK_THROWS_AS(loaded.execute(a.values), perm::Error);
+    loaded.check_matrix(a.view());
+    CHECK(loaded.execute(a.values).text() == "56");
+
+    std::vector<double> two = a.values;
+    two.insert(two.end(), a.values.begin(), a.values.end());
+    CHECK(perm::Task::batch(plan, two, 6, 2).run()[1].text().empty());
+    CHECK(perm::Task::batch(plan, a.values, 0, 2).run()[1]->re == 56);
+    CHECK_THROWS_AS(perm::Task::batch(plan, two, 6, 3), perm::Error);
+    CHECK_THROWS_AS(perm::Task::batch(plan, two, 7, 2), perm::Error);
+    CHECK(perm::Task::plan(plan, a.values).run()[0].text() == "56");
+    CHECK_THROWS_AS(perm::Task::gradient(plan, std::vector<double>(1)), perm::Error);
+    CHECK(perm::polynomial(a.view(), a.values).back()->re == doctest::Approx(56));
+    CHECK_THROWS_AS(perm::polynomial(a.view(), std::vector<double>(3)), perm::Error);
+
+    const double weights[] = {1, 1, 1};
+    perm_csr weighted = a.view();
+    weighted.row_unmatched = weights;
+    CHECK_THROWS_AS(perm::Plan(weighted).execute(a.values), perm::Error);
+}

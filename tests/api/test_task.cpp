@@ -85,6 +85,11 @@ perm::Csr random_dense(std::int64_t n, std::uint64_t seed) {
     });
 }
 
+perm::Task plan_task(const perm::Plan &plan, const void *values) { return perm::Task::plan(plan, values); }
+perm::Task gradient_task(const perm::Plan &plan, const void *values) {
+    return perm::Task::gradient(plan, values);
+}
+
 // A plan with the values of its matrix, which the case keeps.
 template <class Make> std::function<perm::Task(const Case &)> made_of_plan(const Make &make) {
     return [make](const Case &one) {
@@ -100,7 +105,7 @@ Case of_plan(std::int64_t n = 22) {
     c.matrix = random_dense(n, 3);
     c.opts.engine = "ryser";
     c.opts.device = "cpu";
-    c.make = made_of_plan(perm::Task::plan);
+    c.make = made_of_plan(plan_task);
     c.at_once = [](const Case &one) {
         return text_of(perm::Plan(one.matrix, one.opts).execute(one.matrix.values.data()));
     };
@@ -157,7 +162,7 @@ Case of_gradient() {
     c.name = "gradient";
     c.matrix = random_dense(run::sanitized ? 19 : 23, 4);
     c.opts.device = "cpu";
-    c.make = made_of_plan(perm::Task::gradient);
+    c.make = made_of_plan(gradient_task);
     c.at_once = [](const Case &one) {
         perm::Task::Numbers found;
         found.numbers.resize(one.matrix.values.size());
