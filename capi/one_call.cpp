@@ -10,9 +10,11 @@
 #include "lib/execute/plan_task.hpp"
 #include "lib/glynn/calls/compute_small.hpp"
 #include "lib/glynn/multiplicities/exact_multiplicities.hpp"
+#include "lib/glynn/multiplicities/merged_lines.hpp"
 #include "lib/input/call_watch.hpp"
 #include "lib/run/entry_rounding.hpp"
 
+#include <optional>
 #include <utility>
 
 namespace capi {
@@ -59,12 +61,27 @@ double rounding_of(const perm_csr &a, libperm::MatrixFunction function, const pe
                                                           : libperm::graph_entry_rounding(a, function, r);
 }
 
-// Thousands of each kind: exactly, and never written out.
+std::optional<libperm::ExactMultiplicities>
+exact_multiplicities(const perm_csr *a, const libperm::Options &options, libperm::RunControl &control) {
+    auto kinds = libperm::compute_exact_multiplicities(a, options, control);
+    if (kinds || !a) return kinds;
+    const auto merged = libperm::MergedLines::of(*a, [&control] { control.poll(); });
+    if (!merged) return {};
+    const perm_csr of_kinds = merged->csr();
+    try {
+        return libperm::compute_exact_multiplicities(&of_kinds, options, control);
+    } catch (const Error &error) {
+        if (error.status() != PERM_BAD_MATRIX) throw;
+        return {}; // the general way names the caller's line
+    }
+}
+
+// Thousands of each kind: exactly, and never written out, or looked at once.
 bool compute_line_classes(const perm_csr *a, const libperm::Options &options, libperm::RunControl &control,
                           perm_result &r) {
     if (options.function != libperm::MatrixFunction::permanent) return false;
     Stopwatch watch;
-    auto kinds = libperm::compute_exact_multiplicities(a, options, control);
+    auto kinds = exact_multiplicities(a, options, control);
     if (!kinds) return false;
     fill(r, options, *std::move(kinds));
     r.seconds_run = r.seconds_total = watch.lap();

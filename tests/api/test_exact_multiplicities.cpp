@@ -298,3 +298,95 @@ TEST_CASE("a long recurrence is stopped when it is told to, and refused what it 
     small.memory_limit_bytes = 1 << 20;
     CHECK(status_of(Square(0.3, 0.7, 0.45, -0.21, 60000).view(), small) == PERM_REFUSED_MEMORY);
 }
+
+// Of a full matrix as it is written, against its kinds of lines with their numbers.
+TEST_CASE("equal lines of a large full matrix are merged at once, whatever the values are") {
+    Random random(run::seed(0x6d657267));
+    constexpr std::int64_t n = 520;
+    for (const std::int64_t kinds : {1, 2, 3})
+        for (const perm_value_type type :
+             {PERM_VALUE_F64, PERM_VALUE_C128, PERM_VALUE_I64, PERM_VALUE_PATTERN}) {
+            CAPTURE(kinds);
+            CAPTURE(type);
+            const bool is_pattern = type == PERM_VALUE_PATTERN;
+            const std::size_t parts = type == PERM_VALUE_C128 ? 2 : 1;
+            Counts of_row, of_column;
+            for (std::int64_t k = 0; k < n; ++k) {
+                of_row.push_back(k < kinds ? k : random.integer(0, kinds - 1));
+                of_column.push_back(k % 2);
+            }
+            for (std::int64_t k = n - 1; k > 0; --k)
+                std::swap(of_row[at(k)], of_row[at(random.integer(0, k))]);
+            std::vector<double> value;
+            for (std::size_t k = 0; k < at(2 * kinds) * parts; ++k)
+                value.push_back(is_pattern ? 1 : static_cast<double>(random.integer(1, 5)));
+            const auto put = [&](std::vector<double> &values, std::vector<std::int64_t> &wholes,
+                                 std::int64_t r, std::int64_t c) {
+                for (std::size_t part = 0; part < parts; ++part)
+                    values.push_back(value[at(2 * r + c) * parts + part]);
+                wholes.push_back(static_cast<std::int64_t>(values.back()));
+            };
+            const auto view = [&](std::int64_t rows, std::int64_t columns, Counts &row_ptr, Counts &col,
+                                  std::vector<double> &values, Counts &wholes, const auto &kind_of_row,
+                                  const auto &kind_of_column) {
+                row_ptr.push_back(0);
+                for (std::int64_t i = 0; i < rows; ++i) {
+                    for (std::int64_t j = 0; j < columns; ++j) {
+                        // Of a pattern of two kinds of rows, the second lacks the second kind of columns.
+                        if (is_pattern && kind_of_row(i) == 1 && kind_of_column(j) == 1) continue;
+                        col.push_back(j);
+                        put(values, wholes, kind_of_row(i), kind_of_column(j));
+                    }
+                    row_ptr.push_back(std::ssize(col));
+                }
+                perm_csr a = PERM_CSR_INIT;
+                a.n_rows = rows;
+                a.n_cols = columns;
+                a.nnz = std::ssize(col);
+                a.row_ptr = row_ptr.data();
+                a.col_idx = col.data();
+                a.value_type = type;
+                if (type == PERM_VALUE_I64)
+                    a.values = wholes.data();
+                else if (!is_pattern)
+                    a.values = values.data();
+                return a;
+            };
+            Counts row_ptr, col, wholes, few_row_ptr, few_col, few_wholes;
+            std::vector<double> values, few_values;
+            const perm_csr written = view(
+                n, n, row_ptr, col, values, wholes, [&](std::int64_t i) { return of_row[at(i)]; },
+                [&](std::int64_t j) { return of_column[at(j)]; });
+            const auto itself = [](std::int64_t k) { return k; };
+            perm_csr few = view(kinds, 2, few_row_ptr, few_col, few_values, few_wholes, itself, itself);
+            Counts rows(at(kinds), 0), columns{n / 2, n / 2};
+            for (const std::int64_t r : of_row) ++rows[at(r)];
+            few.row_multiplicity = rows.data();
+            few.col_multiplicity = columns.data();
+            perm_opts opts = PERM_OPTS_INIT;
+            opts.device = "cpu";
+            const perm::Result here = perm::compute(written, opts), right = perm::compute(few, opts);
+            CHECK(here.text() == right.text());
+            CHECK(here->exact == right->exact);
+            CHECK(here->nnz == written.nnz);
+            CHECK(here->n == n);
+            if (kinds == 1 && is_pattern) CHECK(here.text() == factorial(n).get_str());
+        }
+}
+
+TEST_CASE("what is at fault in a large full matrix is named by the caller's lines") {
+    constexpr std::int64_t n = 520;
+    perm::Csr a = constant(n, 2);
+    const auto told = [&] {
+        perm::Result r;
+        const perm_csr view = a.view();
+        CHECK(perm_compute(&view, nullptr, r.raw()) == PERM_BAD_MATRIX);
+        return std::string(perm_last_error());
+    };
+    for (std::int64_t i = 100; i < 103; ++i)
+        a.values[at(i * n + 7)] = std::numeric_limits<double>::quiet_NaN();
+    CHECK(told().find("row 100, column 7") != std::string::npos);
+    a = constant(n, 2);
+    for (std::int64_t i = 0; i < n; ++i) a.col_idx[at(i * n + 7)] = 8; // of each row alike
+    CHECK(told().find("duplicate entry: row 0 holds column 8 twice") != std::string::npos);
+}
