@@ -166,10 +166,12 @@ typedef struct perm_opts {
     int64_t memory_limit_bytes; /* memory of a call on the CPU, 0 = three quarters of the machine's (or cgroup's);
                                  * the frontier's tables beyond it, or beyond a GPU's memory, are cut into
                                  * slices (docs/frontier.md). A second run of precision "auto" that would not
-                                 * fit is not begun; else PERM_REFUSED_MEMORY. The peak of the process lies
-                                 * within a fifth of it and 64 MB more, beside what it holds itself */
+                                 * fit is not begun, but where integers have no certain digit without it; else, and
+                                 * there, PERM_REFUSED_MEMORY. The peak of the process lies within a fifth of it and
+                                 * 64 MB more, beside what it holds itself */
     double time_limit_seconds;  /* of a whole call: stop (PERM_REFUSED_TIME) when predicted or found to take longer.
-                                 * A second run of precision "auto" that it stops leaves the first answer.
+                                 * A second run of precision "auto" that it stops leaves the first answer, but where
+                                 * integers have no certain digit in that.
                                  * 0 = refuse what is predicted to take more than a day, never stop what runs;
                                  * INFINITY = no limit at all */
     uint64_t seed;              /* of the order search: other seeds try other orders */

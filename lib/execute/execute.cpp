@@ -63,8 +63,25 @@ class SecondRun {
         if (const auto exact = plan_on(Escalation::last_digit)) run_again(*exact);
     }
 
+    // A count without a certain digit is no answer: the limit that kept it from having any is.
+    void require_digits() const {
+        if (refused_ && std::isinf(outcome_.rel_error_bound)) throw *refused_;
+    }
+
   private:
     bool goes_on() const { return store_ && store_->spares_pieces(); }
+
+    template <class Work> auto noting_refusal(const Work &work) {
+        try {
+            return work();
+        } catch (const Error &error) {
+            note(error);
+            throw;
+        }
+    }
+    void note(const Error &error) {
+        if (error.status() == PERM_REFUSED_MEMORY || error.status() == PERM_REFUSED_TIME) refused_ = error;
+    }
 
     // Returns none if it would take too long.
     std::optional<Plan> plan_on(const Escalation::Step &step) {
@@ -72,8 +89,9 @@ class SecondRun {
         options.precision = step.precision;
         control_.begin(0, 0);
         Plan other;
-        const bool made =
-            within_limits([&] { other = make_plan(plan_.input, options, values_, control_); }, goes_on());
+        const auto make = [&] { other = make_plan(plan_.input, options, values_, control_); };
+        const bool made = within_limits([&] { noting_refusal(make); }, goes_on());
+        if (made && other.refusal != PERM_OK) note({other.refusal, other.refusal_text});
         if (!made || other.refusal != PERM_OK || usual_seconds(other) > step.most_seconds) return {};
         return other;
     }
@@ -82,7 +100,8 @@ class SecondRun {
         log_decision(formatted("the error bound is {:.1e}: again in precision {}", outcome_.rel_error_bound,
                                precision_name(other.numbers.precision)));
         take_if_better(
-            outcome_, [&] { return run(other, values_, control_, store_); }, goes_on());
+            outcome_, [&] { return noting_refusal([&] { return run(other, values_, control_, store_); }); },
+            goes_on());
     }
 
     const Plan &plan_;
@@ -90,6 +109,7 @@ class SecondRun {
     RunControl &control_;
     PieceStore *store_;
     Outcome &outcome_;
+    std::optional<Error> refused_; // by a limit
 };
 
 } // namespace
@@ -147,6 +167,7 @@ Outcome execute(const Plan &plan, const Values &values, RunControl &control, Pie
         SecondRun second(plan, values, control, store, outcome);
         if (counts(plan.input.value_type) && !outcome.exact) second.finish_count();
         if (!is_met(plan, outcome)) second.escalate();
+        if (counts(plan.input.value_type)) second.require_digits();
     }
     round_off(plan.options, outcome);
     if (!outcome.on_gpu) // of a second run that came to nothing, too

@@ -71,6 +71,29 @@ TEST_CASE("exact numbers that are asked for are refused beforehand, with what th
     CHECK(status_of(a, limited(2000 * megabyte, "exact")) == PERM_OK);
 }
 
+TEST_CASE("integers without a certain digit are refused where more digits would not fit") {
+    perm::families::Random random(run::seed(0x6e6f6e65));
+    perm::Csr band = perm::families::build(4000, 4000, [&](std::int64_t i, std::int64_t j) {
+        return std::abs(i - j) > 2
+                   ? 0
+                   : (random.chance(0.5) ? 1.0 : -1.0) * static_cast<double>(random.integer(1, 3));
+    });
+    const std::vector<std::int64_t> values(band.values.begin(), band.values.end());
+    perm_csr a = band.view();
+    a.values = values.data();
+    a.value_type = PERM_VALUE_I64;
+    CHECK(status_of(a, limited(20 * megabyte)) == PERM_REFUSED_MEMORY);
+    CHECK(std::string(perm_last_error()).find("memory_limit_bytes") != std::string::npos);
+    // Doubles are answered by what their roundings leave; enough memory has all digits.
+    a.values = band.values.data();
+    a.value_type = PERM_VALUE_F64;
+    CHECK(status_of(a, limited(20 * megabyte)) == PERM_OK);
+    a.values = values.data();
+    a.value_type = PERM_VALUE_I64;
+    perm::Result r = perm::compute(a, limited(1000 * megabyte));
+    CHECK(r->exact == 1);
+}
+
 TEST_CASE("a matrix that does not fit is refused before it is copied") {
     perm::Csr a = perm::families::constant(1500, 0.5);
     for (double &x : a.values) x += 1e-9 * static_cast<double>(&x - a.values.data());
