@@ -121,9 +121,10 @@ class PowerOfTwo final : public Substitution {
     std::vector<Outcome> coefficients(PieceStore *store, RunControl &control) const override {
         const Poll poll = [&control] { control.poll(); };
         const Charge charge(&control.memory(), bytes_);
-        const Outcome sum = execute(plan_, values_, control, store);
+        Outcome sum = execute(plan_, values_, control, store);
         if (!sum.exact) throw Error(PERM_INTERNAL, "a polynomial's value at a power of two is not exact");
-        Gaussian number = sum.wide ? *sum.wide : Gaussian{exact_number(sum.value), 0};
+        Gaussian number = sum.wide ? *std::move(sum.wide) : Gaussian{exact_number(sum.value), 0};
+        sum.wide.reset(); // each coefficient begins as a copy
         number.re *= denominator_;
         number.im *= denominator_;
         if (!is_integer(number))

@@ -28,10 +28,13 @@ double as_double(const mpz_class &x, unsigned long bits) { // of x 2^-bits, cut 
 
 } // namespace
 
-Circle::Circle(std::size_t points, std::int64_t exp2, bool real)
+Circle::Circle(std::size_t points, std::int64_t exp2, bool real, const Poll &poll)
     : cosines_(points), sines_(points), points_(points), exp2_(exp2), real_(real) {
     MpfrNumber angle(bits + 64), x(bits + 64);
+    PolledSteps steps(poll);
+    constexpr std::int64_t of_a_point = 8192;
     for (std::size_t j = 0; j < points; ++j) {
+        steps.take(of_a_point);
         mpfr_const_pi(angle, MPFR_RNDN);
         mpfr_mul_ui(angle, angle, 2 * j, MPFR_RNDN);
         mpfr_div_ui(angle, angle, points, MPFR_RNDN);

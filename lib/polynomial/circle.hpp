@@ -16,9 +16,11 @@ namespace libperm {
 class Circle {
   public:
     // real: P(conj x) = conj P(x), so that half of the points are enough.
-    Circle(std::size_t points, std::int64_t exp2, bool real);
+    Circle(std::size_t points, std::int64_t exp2, bool real, const Poll &poll);
 
-    std::size_t values() const { return real_ ? points_ / 2 + 1 : points_; } // of the first so many points
+    // Of the first so many points.
+    static std::size_t values_at(std::size_t points, bool real) { return real ? points / 2 + 1 : points; }
+    std::size_t values() const { return values_at(points_, real_); }
     std::int64_t exp2() const { return exp2_; }
 
     // Of w^j, to 2^-52 of themselves.

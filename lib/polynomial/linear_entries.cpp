@@ -63,7 +63,7 @@ LinearEntries::LinearEntries(const perm_csr *a, const void *linear_parts, Matrix
         if (function == MatrixFunction::hafnian && !input.written->row_weights) count = (count - 1) / 2 + 1;
         degree = count - 1;
     } else {
-        find_powers();
+        find_powers(poll);
     }
     digest = digest_of_bytes(written(given.pattern.row_ptr) + written(given.pattern.col) +
                              written(std::vector<std::int64_t>{given.pattern.rows, given.pattern.cols,
@@ -82,7 +82,8 @@ LineCounts LinearEntries::column_count() const {
 
 // As many entries with x as rows and as columns have some; no fewer than lines that have nothing else, and
 // no weight.
-void LinearEntries::find_powers() {
+void LinearEntries::find_powers(const Poll &poll) {
+    PolledSteps steps(poll);
     const InputPattern &given = as_given(input);
     const Pattern &a = given.pattern;
     const LineCounts rows = row_count(), columns = column_count();
@@ -92,6 +93,7 @@ void LinearEntries::find_powers() {
         bool some_linear = false, some_constant = false;
         for (std::int64_t k = a.row_begin(i); k < a.row_begin(i + 1); ++k) {
             const std::size_t j = at(a.col[at(k)]);
+            steps.take(64);
             if (!is_zero(linear_at(at(k)))) has_linear[j] = some_linear = true;
             if (!is_zero(constant_at(at(k)))) has_constant[j] = some_constant = true;
         }
@@ -107,13 +109,15 @@ void LinearEntries::find_powers() {
     lowest = may_stay ? 0 : std::max(only_in_rows, only_in_columns);
 }
 
-std::int64_t LinearEntries::balanced_radius() const {
+std::int64_t LinearEntries::balanced_radius(const Poll &poll) const {
+    PolledSteps steps(poll);
     const Pattern &a = as_given(input).pattern;
     const auto size = [](const Gaussian &x) { return std::abs(x.re.get_d()) + std::abs(x.im.get_d()); };
     double sum = 0, rows = 0;
     for (std::int32_t i = 0; i < a.rows; ++i) {
         double of_constant = 0, of_linear = 0;
         for (std::int64_t k = a.row_begin(i); k < a.row_begin(i + 1); ++k) {
+            steps.take(64);
             of_constant += size(constant_at(at(k)));
             of_linear += size(linear_at(at(k)));
         }

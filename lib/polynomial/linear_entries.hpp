@@ -29,7 +29,7 @@ struct LinearEntries {
     LineCounts column_count() const; // of a graph those of the rows
 
     // The power of two r where the products over the rows' sums in |C| and in r |L| are about equal.
-    std::int64_t balanced_radius() const;
+    std::int64_t balanced_radius(const Poll &poll = no_poll) const;
 
     // For values that stand in its pattern's order, of another kind of numbers.
     InputPattern input_of(perm_value_type type) const;
@@ -45,7 +45,7 @@ struct LinearEntries {
     static Gaussian number_at(const Values &values, std::size_t k) {
         return values.wide.empty() ? Gaussian{mpq_class(values.real[k]), 0} : values.wide[k];
     }
-    void find_powers();
+    void find_powers(const Poll &poll);
 
     std::vector<std::int64_t> row_counts_, column_counts_; // empty: each once
 };

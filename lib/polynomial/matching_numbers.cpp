@@ -327,7 +327,9 @@ std::vector<Outcome> MatchingTask::run(PieceStore *store, RunControl &control, c
     if (board_) return answers(*board_, like);
     if (by_plan()) {
         like = execute(plan_, values_, control, store);
-        return answers(numbers_of(like, poll), like);
+        const WholeNumbers numbers = numbers_of(like, poll);
+        like.wide.reset(); // each answer begins as a copy
+        return answers(numbers, like);
     }
     const WholeNumbers numbers{sums_->numbers(run_sums(store, control), at(count_)), {}};
     like.engine = engine_for(Goal::matchings);

@@ -1,3 +1,4 @@
+#include "jit/text/text.hpp"
 #include "lib/polynomial/at_points.hpp"
 #include "lib/polynomial/circle.hpp"
 #include "lib/polynomial/kronecker.hpp"
@@ -36,17 +37,14 @@ class OnCircle final : public AtPoints {
              const std::string *plan, bool real)
         : lines_(static_cast<double>(entries.input.pattern.rows)),
           degree_(at(entries.degree)),
-          circle_(degree_ + 1, entries.balanced_radius(), real) {
-        const auto points = static_cast<std::int64_t>(circle_.values() + 1),
-                   numbers = points * static_cast<std::int64_t>(entries.values());
+          circle_(circle_for(entries, options, control, real)) {
+        const auto points = static_cast<std::int64_t>(circle_.values() + 1);
+        const std::int64_t bytes = bytes_of_values(entries, options, circle_.values());
         if (options.precision == Precision::dd) {
-            constexpr std::int64_t of_text = 400;
-            take_texts(entries, control, numbers * of_text);
-            put(entries.input_of(PERM_VALUE_TEXT), pointers_.data(), points, numbers * of_text, options,
-                control, plan);
+            take_texts(entries, control, bytes);
+            put(entries.input_of(PERM_VALUE_TEXT), pointers_.data(), points, bytes, options, control, plan);
             return;
         }
-        const std::int64_t bytes = numbers * static_cast<std::int64_t>(2 * sizeof(double));
         if (!take_values(entries, control, bytes)) return;
         Options doubles = options;
         doubles.precision = Precision::double_;
@@ -75,6 +73,24 @@ class OnCircle final : public AtPoints {
     }
 
   private:
+    static std::int64_t bytes_of_values(const LinearEntries &entries, const Options &options,
+                                        std::size_t values) {
+        constexpr std::int64_t of_text = 400, of_doubles = 2 * sizeof(double);
+        return static_cast<std::int64_t>((values + 1) * entries.values()) *
+               (options.precision == Precision::dd ? of_text : of_doubles);
+    }
+
+    // Once there is room for the values at its points.
+    static Circle circle_for(const LinearEntries &entries, const Options &options, RunControl &control,
+                             bool real) {
+        const Poll poll = [&control] { control.poll(); };
+        const std::size_t points = at(entries.degree) + 1;
+        control.memory().require(
+            bytes_of_values(entries, options, Circle::values_at(points, real)),
+            formatted("a polynomial of degree {} from its values at as many points", entries.degree));
+        return {points, entries.balanced_radius(poll), real, poll};
+    }
+
     // Those of |C| + r |L| first. False: entries lie too far apart.
     bool take_values(const LinearEntries &entries, RunControl &control, std::int64_t bytes) {
         const Charge charge(&control.memory(), bytes);

@@ -19,7 +19,7 @@ void set_value(Outcome &outcome, const Ball &ball) {
 
 void set_value(Outcome &outcome, const WideBall &ball) {
     set_value(outcome, Ball{size_of(ball.value), ball.error});
-    outcome.wide = ball.value;
+    outcome.wide.emplace(ball.value); // an assigned number keeps the memory of the one before it
 }
 
 void round_value(Outcome &outcome, int bits) {

@@ -1,6 +1,7 @@
 // memory_limit_bytes where exact numbers would need far more than doubles do, and calls that are stopped
 // anywhere.
 #include "bench/families.hpp"
+#include "lib/run/outcome.hpp"
 #include "tests/support/calls.hpp"
 #include "tests/support/check.hpp"
 #include "tests/support/run.hpp"
@@ -92,6 +93,13 @@ TEST_CASE("integers without a certain digit are refused where more digits would 
     a.value_type = PERM_VALUE_I64;
     perm::Result r = perm::compute(a, limited(1000 * megabyte));
     CHECK(r->exact == 1);
+}
+
+TEST_CASE("a coefficient keeps no more memory than it takes") {
+    libperm::Outcome one;
+    libperm::set_value(one, libperm::WideBall{{mpq_class(mpz_class(1) << 1000000), 0}, {}});
+    libperm::set_value(one, libperm::WideBall{{mpq_class(3), 0}, {}});
+    CHECK(libperm::number_bytes(*one.wide) < 1000);
 }
 
 TEST_CASE("a matrix that does not fit is refused before it is copied") {
