@@ -161,13 +161,26 @@ template <class Value> void Evaluation<Value>::fold() {
         stack_.resize(stack_.size() - count);
         stack_.push_back(result);
     };
+    // Exact numbers in pairs: one by one, each product would be as long as all before it. Those of doubles
+    // are what they always were, in their order.
+    const auto multiply = [&](std::size_t count) {
+        if (plan_.numbers.are_tracked())
+            return combine(count, [](const Ball &x, const Ball &y) { return x * y; });
+        Ball *const factors = &stack_[stack_.size() - count];
+        for (std::size_t left = count; left > 1; left = (left + 1) / 2)
+            for (std::size_t k = 0; k < left / 2; ++k) {
+                control_.poll();
+                factors[k] = factors[k] * factors[left - 1 - k];
+            }
+        stack_.resize(stack_.size() - count + 1);
+    };
     for (const Token &token : tokens_) {
         if (const auto *ball = std::get_if<Ball>(&token))
             stack_.push_back(*ball);
         else if (const auto *result = std::get_if<ResultOf>(&token))
             stack_.push_back(ball_of_outcome<Value>(jobs_[result->job].outcome));
-        else if (const auto *multiply = std::get_if<Multiply>(&token))
-            combine(multiply->count, [](const Ball &x, const Ball &y) { return x * y; });
+        else if (const auto *factors = std::get_if<Multiply>(&token))
+            multiply(factors->count);
         else
             combine(std::get<Add>(token).count, [](const Ball &x, const Ball &y) { return x + y; });
     }

@@ -37,7 +37,7 @@ constexpr int most_trials = 200;                  // of expansions, in all
 
 // What it takes to take a matrix apart, values included, and to plan blocks when they come.
 double reduction_seconds(std::int64_t nnz, std::int64_t blocks, std::int64_t unplanned) {
-    return 5e-8 * static_cast<double>(nnz) + 5e-6 * static_cast<double>(blocks) +
+    return 5e-8 * static_cast<double>(nnz) + 3e-5 * static_cast<double>(blocks) +
            3e-4 * static_cast<double>(unplanned);
 }
 
@@ -464,7 +464,8 @@ Numbers numbers_of(const Options &options, bool complex) {
 double predicted_seconds(const Plan &plan) { return predicted_seconds(plan, plan.options.threads); }
 
 double predicted_seconds(const Plan &plan, int threads) {
-    const std::int64_t unplanned = std::max<std::int64_t>(0, plan.blocks - most_block_plans);
+    std::int64_t unplanned = plan.blocks;
+    for (const auto &[group, count] : plan.groups) unplanned -= count.blocks;
     double on_gpus = plan.gpu_seconds; // as the costliest block is shared out, so are all
     if (const BlockPlan *block = plan.main_block(); block && block->best().on_gpu)
         on_gpus *= block->best().seconds / std::max(block->best().cost.serial_seconds, 1e-9);

@@ -172,6 +172,30 @@ TEST_CASE("the cancel callback stops a run of many blocks") {
     }
 }
 
+TEST_CASE("blocks of one pattern are predicted as such, however many they are") {
+    Random random(run::seed(121));
+    std::vector<perm::Csr> blocks;
+    for (int k = 0; k < 3000; ++k) blocks.push_back(dense_block(3, Entries::real, random));
+    const json plan = explained(perm::Plan(diagonal_of(blocks), without(nullptr, "auto")));
+    CHECK(plan.at("blocks") == 3000);
+    CHECK(plan.at("predicted_seconds").get<double>() < 0.3); // to plan each would take 3e-4 s
+}
+
+TEST_CASE("products of many exact numbers are what they are one by one") {
+    Random random(run::seed(122));
+    std::vector<perm::Csr> blocks;
+    for (int k = 0; k < 1000; ++k) blocks.push_back(dense_block(3, Entries::real, random));
+    const Exact truth = product_of(blocks);
+    for (const char *precision : {"dd", "mpfr:200", "auto"}) {
+        CAPTURE(precision);
+        perm_opts opts = PERM_OPTS_INIT;
+        opts.precision = precision;
+        perm::Result r = perm::compute(diagonal_of(blocks), opts);
+        check_result(*r.raw(), truth);
+        CHECK(r->rel_error_bound < 1e-9);
+    }
+}
+
 TEST_CASE("blocks that are short one by one are refused when together they take too long") {
     Random random(run::seed(120));
     std::vector<perm::Csr> blocks;
