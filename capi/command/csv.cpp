@@ -85,7 +85,7 @@ FieldParts parts_of(std::string_view field) {
     field.remove_suffix(1);
     std::size_t sign = field.find_last_of("+-");
     const auto is_of_exponent = [&](std::size_t k) {
-        return k > 0 && (field[k - 1] == 'e' || field[k - 1] == 'E');
+        return k > 0 && std::string_view("eEdD").find(field[k - 1]) != field.npos;
     };
     while (sign != field.npos && is_of_exponent(sign)) sign = field.find_last_of("+-", sign - 1);
     if (sign == field.npos || sign == 0) return {"0", field};
@@ -148,17 +148,10 @@ void see_numbers(const Lines &lines, const std::vector<std::string_view> &fields
         lines.fail(fmt::format("this is row {}, expected at most {} of them", table.n_rows, max_dimension));
 }
 
-// What some programs put before the text, to say that it is UTF-8.
-std::string_view without_mark(const Lines &lines) {
-    constexpr std::string_view mark = "\xef\xbb\xbf";
-    return lines.number() == 1 && lines.line().starts_with(mark) ? lines.line().substr(mark.size())
-                                                                 : lines.line();
-}
-
 // The next line that is no comment; it is not blank.
 bool next_row(Lines &lines) {
     while (lines.next())
-        if (!trimmed(without_mark(lines)).starts_with('#')) return true;
+        if (!trimmed(lines.line()).starts_with('#')) return true;
     return false;
 }
 
@@ -167,7 +160,7 @@ Table survey(std::istream &in, const std::string &name) {
     Table table;
     std::vector<std::string_view> fields;
     for (bool is_first = true; next_row(lines); is_first = false) {
-        const std::string_view line = without_mark(lines);
+        const std::string_view line = lines.line();
         if (is_first) table.separator = find_separator(lines, line);
         split_fields(line, table.separator, fields);
         if (is_first && std::ranges::none_of(fields, is_number)) {
@@ -210,7 +203,7 @@ FileMatrix read_csv(std::istream &in, const std::string &name, const ReadOptions
     std::vector<std::string_view> fields;
     for (std::int64_t row = 0; row < table.n_rows && next_row(lines);) {
         if (lines.number() == table.header_line) continue;
-        split_fields(without_mark(lines), table.separator, fields);
+        split_fields(lines.line(), table.separator, fields);
         if (std::ssize(fields) != table.n_cols) lines.fail("the file has changed while it was read");
         for (std::size_t col = 0; col < fields.size(); ++col) {
             FileNumber number = number_of(lines, fields[col], table, options.reading);

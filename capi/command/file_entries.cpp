@@ -19,6 +19,12 @@ bool comes_before(const FileEntry &a, const FileEntry &b) {
     return std::tie(a.row, a.col, a.place) < std::tie(b.row, b.col, b.place);
 }
 
+bool are_of_one_place(const FileEntry &a, const FileEntry &b) { return a.row == b.row && a.col == b.col; }
+
+bool are_equal(const FileEntry &a, const FileEntry &b) {
+    return a.text && b.text ? *a.text == *b.text : !a.text && !b.text && a.value == b.value;
+}
+
 std::size_t bytes_of(const std::string &text) { return sizeof(std::string) + text.capacity(); }
 
 } // namespace
@@ -52,18 +58,41 @@ void FileEntries::add(std::int64_t row, std::int64_t col, FileNumber number, std
                         std::move(text), place});
 }
 
-std::optional<FileEntries::Duplicate> FileEntries::sort() {
+std::optional<FileEntries::Duplicate> FileEntries::sort(Duplicates duplicates, Field field) {
     if (!std::is_sorted(entries_.begin(), entries_.end(), comes_before))
         std::sort(entries_.begin(), entries_.end(), comes_before);
+    if (duplicates == Duplicates::sum) add_up(field);
     const FileEntry *first = nullptr, *second = nullptr;
     for (std::size_t k = 1; k < entries_.size(); ++k) {
         const FileEntry &a = entries_[k - 1], &b = entries_[k];
-        if (a.row != b.row || a.col != b.col || (second && second->place <= b.place)) continue;
+        if (!are_of_one_place(a, b) || (second && second->place <= b.place)) continue;
+        if (duplicates == Duplicates::once && are_equal(a, b)) continue;
         first = &a;
         second = &b;
     }
-    if (!second) return {};
-    return Duplicate{*first, *second};
+    if (second) return Duplicate{*first, *second};
+    if (duplicates == Duplicates::once)
+        entries_.erase(std::unique(entries_.begin(), entries_.end(), are_of_one_place), entries_.end());
+    return {};
+}
+
+void FileEntries::add_up(Field field) {
+    std::size_t kept = 0;
+    std::vector<FileNumber> terms;
+    for (std::size_t begin = 0, end = 0; begin < size(); begin = end) {
+        for (; end < size() && are_of_one_place(entries_[begin], entries_[end]); ++end) {
+        }
+        if (kept != begin) entries_[kept] = std::move(entries_[begin]);
+        FileEntry &entry = entries_[kept++];
+        if (end == begin + 1) continue;
+        terms.assign(1, entry.number());
+        for (std::size_t k = begin + 1; k < end; ++k) terms.push_back(entries_[k].number());
+        FileNumber total = sum(terms, field);
+        entry.value = total.value;
+        entry.text =
+            total.text.empty() ? nullptr : std::make_unique<const std::string>(std::move(total.text));
+    }
+    entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(kept), entries_.end());
 }
 
 FileMatrix FileEntries::matrix(std::int64_t n_rows, std::int64_t n_cols, Field field) const {
@@ -80,13 +109,17 @@ FileMatrix FileEntries::matrix(std::int64_t n_rows, std::int64_t n_cols, Field f
     }
     for (std::size_t i = 1; i < a.row_ptr.size(); ++i) a.row_ptr[i] += a.row_ptr[i - 1];
 
-    a.pattern = field == Field::pattern;
+    const auto is_one = [](const FileEntry &e) { return !e.text && e.value == 1.0; };
+    a.pattern = field == Field::pattern && std::ranges::all_of(entries_, is_one);
     if (a.pattern) return a;
     const auto fill = [this](auto &values, const auto &value_of) {
         values.reserve(size());
         for (const FileEntry &e : entries_) values.push_back(value_of(e));
     };
-    if (std::ranges::any_of(entries_, [](const FileEntry &e) { return e.text != nullptr; })) {
+    // Long integers among doubles are doubles, too.
+    const auto has_text = [](const FileEntry &e) { return e.text != nullptr; };
+    const bool are_doubles = field == Field::real && !std::ranges::all_of(entries_, has_text);
+    if (!are_doubles && std::ranges::any_of(entries_, has_text)) {
         fill(a.texts, [this](const FileEntry &e) {
             std::string text = text_of(e.number());
             room_.take(bytes_of(text));
@@ -95,7 +128,7 @@ FileMatrix FileEntries::matrix(std::int64_t n_rows, std::int64_t n_cols, Field f
     } else if (field == Field::complex) {
         fill(a.complex_values, [](const FileEntry &e) { return e.value; });
     } else {
-        a.integers = field == Field::integer;
+        a.integers = field == Field::integer || field == Field::pattern;
         fill(a.values, [](const FileEntry &e) { return e.value.real(); });
     }
     return a;

@@ -43,13 +43,15 @@ class FileEntries {
     struct Duplicate {
         const FileEntry &first, &second;
     };
-    // By rows, and by columns in each.
-    std::optional<Duplicate> sort();
+    // By rows, and by columns in each. Duplicates that are not refused become one entry.
+    std::optional<Duplicate> sort(Duplicates duplicates, Field field);
 
-    // Of sorted entries.
+    // Of sorted entries; one whose entries are not all 1 is no pattern.
     FileMatrix matrix(std::int64_t n_rows, std::int64_t n_cols, Field field) const;
 
   private:
+    void add_up(Field field);
+
     FileRoom &room_;
     std::vector<FileEntry> entries_;
 };

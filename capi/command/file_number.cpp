@@ -1,9 +1,12 @@
 #include "file_number.hpp"
 
+#include <perm.hpp>
+
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 namespace perm {
@@ -24,7 +27,7 @@ FileNumber parse_integer(const Lines &lines, std::string_view word) {
 }
 
 bool has_fit_exponent(std::string_view word) {
-    const auto e = word.find_first_of("eE");
+    const auto e = word.find_first_of("eEdD");
     if (e == word.npos) return true;
     int exponent = 0;
     return parse(word.substr(e + 1), exponent) == std::errc{} && -most_exponent <= exponent &&
@@ -58,6 +61,40 @@ bool is_zero_part(std::string_view part) {
     return part.substr(0, part.find_first_of("eE/")).find_first_of("123456789") == part.npos;
 }
 
+// The permanent of one row is the sum of its entries, which the library knows exactly.
+Result sum_of(perm_value_type type, const void *values, std::size_t count) {
+    Csr row;
+    row.n_rows = 1;
+    row.n_cols = static_cast<std::int64_t>(count);
+    row.row_ptr = {0, row.n_cols};
+    row.col_idx.resize(count);
+    std::iota(row.col_idx.begin(), row.col_idx.end(), std::int64_t{0});
+    perm_csr a = row.view();
+    a.value_type = type;
+    a.values = values;
+    perm_opts opts = PERM_OPTS_INIT;
+    opts.precision = "exact";
+    return compute(a, opts);
+}
+
+std::string exact_sum(const std::vector<std::string> &terms) {
+    std::vector<const char *> texts;
+    for (const std::string &term : terms) texts.push_back(term.c_str());
+    return sum_of(PERM_VALUE_TEXT, texts.data(), texts.size()).text();
+}
+
+double nearest_sum(const std::vector<double> &terms) {
+    double sum = terms.front();
+    for (std::size_t k = 1; k < terms.size(); ++k) {
+        const double longer = sum + terms[k], of_term = longer - sum;
+        const bool is_rounded = (sum - (longer - of_term)) + (terms[k] - of_term) != 0; // Knuth's two-sum
+        if (is_rounded && k + 1 < terms.size())
+            return sum_of(PERM_VALUE_F64, terms.data(), terms.size()).value();
+        sum = longer;
+    }
+    return sum;
+}
+
 std::string negative_part(std::string_view part) {
     if (part.starts_with('-')) return std::string(part.substr(1));
     if (part.starts_with('+')) part.remove_prefix(1);
@@ -73,10 +110,10 @@ FileNumber parse_number(const Lines &lines, std::string_view word, std::string_v
     if (field == Field::pattern) return {1.0, ""};
     if (field == Field::integer) return parse_integer(lines, word);
     FileNumber number{parse_real(lines, word, reading), ""};
-    if (reading == Reading::as_written) number.text = word;
+    if (reading == Reading::as_written) number.text = with_e(word);
     if (field == Field::complex) {
         number.value.imag(parse_real(lines, im, reading));
-        if (reading == Reading::as_written) number.text.append(" ").append(im);
+        if (reading == Reading::as_written) number.text.append(" ").append(with_e(im));
     }
     return number;
 }
@@ -127,6 +164,37 @@ FileNumber conjugate(const FileNumber &number) {
     if (number.text.empty() || is_real(number)) return {value, number.text};
     const auto [re, im] = split_parts(number.text);
     return {value, std::string(re) + " " + negative_part(im)};
+}
+
+FileNumber sum(const std::vector<FileNumber> &terms, Field field) {
+    const bool are_texts = std::ranges::any_of(terms, [](const FileNumber &x) { return !x.text.empty(); });
+    const bool are_whole = field == Field::integer || field == Field::pattern;
+    if (are_whole && !are_texts) {
+        std::int64_t total = 0;
+        const auto fits = [&](const FileNumber &x) {
+            return !__builtin_add_overflow(total, static_cast<std::int64_t>(x.value.real()), &total);
+        };
+        if (std::ranges::all_of(terms, fits)) return whole_number(total);
+    }
+    if (are_texts || are_whole) {
+        std::vector<std::string> re, im;
+        for (const FileNumber &term : terms) {
+            const std::string text = text_of(term);
+            const auto [first, second] = split_parts(text);
+            re.emplace_back(first);
+            if (!second.empty()) im.emplace_back(second);
+        }
+        const std::string text = exact_sum(re);
+        std::int64_t whole = 0;
+        if (are_whole && parse(text, whole) == std::errc{}) return whole_number(whole);
+        return {{}, im.empty() ? text : text + " " + exact_sum(im)};
+    }
+    std::vector<double> re, im;
+    for (const FileNumber &term : terms) {
+        re.push_back(term.value.real());
+        im.push_back(term.value.imag());
+    }
+    return {{nearest_sum(re), nearest_sum(im)}, ""};
 }
 
 } // namespace perm

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace perm {
 
@@ -17,9 +18,14 @@ enum class Field { real, integer, complex, pattern };
 // Of real and complex numbers that are written in decimals. Integers are always what they are.
 enum class Reading { nearest_doubles, as_written };
 
+// What becomes of entries that are given more than once. Of those that count once all must be equal.
+enum class Duplicates { refuse, sum, once };
+
 struct ReadOptions {
     Reading reading = Reading::nearest_doubles;
     std::int64_t most_bytes = unlimited;
+    Duplicates duplicates = Duplicates::refuse;
+    std::string format; // an ending of the table of formats, without its point; "": by the file's name
 
     ReadOptions(Reading r = Reading::nearest_doubles, std::int64_t bytes = unlimited)
         : reading(r), most_bytes(bytes) {}
@@ -52,5 +58,8 @@ bool is_zero(const FileNumber &number);
 bool is_real(const FileNumber &number);
 FileNumber negative(const FileNumber &number);
 FileNumber conjugate(const FileNumber &number);
+
+// Of integers and texts exactly; of doubles the double that is nearest to their sum.
+FileNumber sum(const std::vector<FileNumber> &terms, Field field);
 
 } // namespace perm

@@ -33,7 +33,13 @@ double memory_limit(const Options &options) {
 
 FileMatrix read_file(const Options &options, const std::string &file) {
     const Reading reading = options.decimal ? Reading::as_written : Reading::nearest_doubles;
-    FileMatrix a = read_matrix_file(file, {reading, static_cast<std::int64_t>(memory_limit(options))});
+    ReadOptions how(reading, static_cast<std::int64_t>(memory_limit(options)));
+    how.format = options.format;
+    if (!options.duplicates.empty())
+        how.duplicates = options.duplicates == "sum"    ? Duplicates::sum
+                         : options.duplicates == "once" ? Duplicates::once
+                                                        : Duplicates::refuse;
+    FileMatrix a = read_matrix_file(file, how);
     if (!a.note.empty() && !options.quiet) write_message(a.note);
     return without_zeros(std::move(a));
 }

@@ -9,6 +9,7 @@ namespace perm {
 namespace {
 
 constexpr std::int64_t max_line_length = 1 << 20;
+constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
 
 } // namespace
 
@@ -52,6 +53,7 @@ bool Lines::next_line() {
     if (in_.fail()) fail(fmt::format("the line is longer than {} bytes", max_line_length));
     const auto length = static_cast<std::size_t>(in_.gcount()) - (in_.eof() ? 0 : 1);
     line_ = {buffer_.data(), length};
+    if (number_ == 1 && line_.starts_with(byte_order_mark)) line_.remove_prefix(byte_order_mark.size());
     split(line_);
     return true;
 }

@@ -9,18 +9,30 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <type_traits>
 #include <vector>
 
 namespace perm {
 
+// Fortran writes the exponents of doubles with a D.
+inline std::string with_e(std::string_view word) {
+    std::string text(word);
+    if (const auto d = text.find_first_of("dD"); d != text.npos) text[d] = 'e';
+    return text;
+}
+
 // std::from_chars of a whole word, which may begin with a plus sign.
 template <class Number> std::errc parse(std::string_view word, Number &number) {
     if (word.size() > 1 && word[0] == '+' && word[1] != '-') word.remove_prefix(1);
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-    return end == word.data() + word.size() ? error : std::errc::invalid_argument;
+    const char *last = word.data() + word.size();
+    const auto [end, error] = std::from_chars(word.data(), last, number);
+    if constexpr (std::is_floating_point_v<Number>)
+        if (end != word.data() && end != last && (*end == 'd' || *end == 'D'))
+            return parse(with_e(word), number);
+    return end == last ? error : std::errc::invalid_argument;
 }
 
-// The lines that are not blank.
+// The lines that are not blank, without what some programs put before a text to say that it is UTF-8.
 class Lines {
   public:
     Lines(std::istream &in, std::string name);

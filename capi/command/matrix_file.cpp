@@ -1,6 +1,7 @@
 #include "matrix_file.hpp"
 
 #include "csv.hpp"
+#include "edges.hpp"
 #include "gunzip.hpp"
 #include "matrix_market.hpp"
 #include "npy.hpp"
@@ -30,11 +31,14 @@ struct Format {
     Reader read;
 };
 
-constexpr Format text_format{".mtx", "Matrix Market", read_matrix_market};
-constexpr Format formats[] = {{".csv", "CSV", read_csv},
+constexpr Format formats[] = {{".mtx", "Matrix Market", read_matrix_market}, // of any other ending, too
+                              {".csv", "CSV", read_csv},
                               {".tsv", "CSV", read_csv},
                               {".npy", array_of_numpy, read_npy},
-                              {".npz", "an archive of numpy", read_npz}};
+                              {".npz", "an archive of numpy", read_npz},
+                              {".edges", "a list of edges", read_edges},
+                              {".dimacs", "DIMACS", read_dimacs},
+                              {".col", "DIMACS", read_dimacs}};
 
 // What a file's first byte says, which a pipe lets us see as well. No text of numbers begins so.
 struct Mark {
@@ -51,10 +55,11 @@ bool take_ending(std::string &name, std::string_view ending) {
     return true;
 }
 
-const Format &format_of(const std::string &name) {
+const Format &format_of(const std::string &name, const ReadOptions &options) {
+    const std::string as = options.format.empty() ? name : "." + options.format;
     for (const Format &format : formats)
-        if (name.ends_with(format.ending)) return format;
-    return text_format;
+        if (as.ends_with(format.ending)) return format;
+    return formats[0];
 }
 
 void check_mark(std::istream &in, const std::string &path, std::string_view ending,
@@ -68,19 +73,18 @@ void check_mark(std::istream &in, const std::string &path, std::string_view endi
     if (found == expected || (may_be_header && found != std::end(marks) && found->byte == 'P')) return;
     const std::string begins = found == std::end(marks) ? fmt::format("does not begin as {}", expected->name)
                                                         : fmt::format("begins as {}", found->name);
-    throw FileError(
-        fmt::format("{}: by its name this is {}, but it {}; expected a name that ends as the format's do: "
-                    ".mtx, .csv, .tsv, .npy, .npz, or .gz behind it",
-                    path, by_name, begins));
+    throw FileError(fmt::format("{}: by its name this is {}, but it {}; expected a name that ends as the "
+                                "format's do: .mtx, {}, or .gz behind it",
+                                path, by_name, begins, other_formats));
 }
 
 } // namespace
 
 FileMatrix read_matrix_file(const std::string &path, ReadOptions options) {
-    if (path == "-") return read_matrix_market(std::cin, "stdin", options);
     std::string name = lower_case(path);
     const bool is_compressed = take_ending(name, gz);
-    const Format &format = format_of(name);
+    const Format &format = format_of(name, options);
+    if (path == "-") return format.read(std::cin, "stdin", options);
     // Opening one succeeds, and reading it fails without a reason.
     if (std::error_code ignored; std::filesystem::is_directory(path, ignored))
         throw FileError(fmt::format("{}: this is a directory, expected a file of a matrix", path));

@@ -8,9 +8,9 @@
 
 namespace perm {
 
-// By the name's ending: .csv and .tsv, .npy, .npz, each other as Matrix Market; .gz behind it, but for .npz.
-// "-" is the standard input, Matrix Market. What a compressed file holds is kept within the options' memory.
-// Throws FileError, and Error where the memory does not do.
+// By the options' format, or else by the name's ending: .csv and .tsv, .npy, .npz, .edges, .dimacs and .col,
+// each other as Matrix Market; .gz behind it, but for .npz. "-" is the standard input. What a compressed file
+// holds is kept within the options' memory. Throws FileError, and Error where the memory does not do.
 FileMatrix read_matrix_file(const std::string &path, ReadOptions options = {});
 
 } // namespace perm

@@ -44,8 +44,10 @@ Header read_banner(Lines &lines) {
     const char *form = "a banner '%%MatrixMarket matrix FORMAT FIELD SYMMETRY'";
     lines.expect_next(form);
     const auto &words = lines.words();
-    if (lower_case(words[0]) != "%%matrixmarket")
-        lines.fail(fmt::format("the banner is missing, expected {}", form));
+    if (const std::string word = lower_case(words[0]); word != "%%matrixmarket" && word != "%matrixmarket")
+        lines.fail(fmt::format("the banner is missing, expected {}; of other formats the name ends with, or "
+                               "--format says, {}",
+                               form, other_formats));
     if (words.size() != 5) lines.fail(fmt::format("bad banner of {} words, expected {}", words.size(), form));
     if (lower_case(words[1]) != "matrix")
         lines.fail(fmt::format("unknown object {} in the banner, expected: matrix", quoted(words[1])));
@@ -56,6 +58,7 @@ Header read_banner(Lines &lines) {
     header.field = choose<Field>(lines, words[3], "field",
                                  {{"real", Field::real},
                                   {"integer", Field::integer},
+                                  {"unsigned-integer", Field::integer},
                                   {"complex", Field::complex},
                                   {"pattern", Field::pattern}});
     header.symmetry = choose<Symmetry>(lines, words[4], "symmetry",
@@ -87,6 +90,12 @@ std::int64_t capacity(Symmetry symmetry, std::int64_t n_rows, std::int64_t n_col
     }
 }
 
+// How many may be given: zeros on the diagonal too.
+std::int64_t most_entries(const Header &header, std::int64_t n_rows, std::int64_t n_cols) {
+    const bool may_have_diagonal = header.layout == Layout::coordinate && header.symmetry == Symmetry::skew;
+    return capacity(header.symmetry, n_rows, n_cols) + (may_have_diagonal ? n_rows : 0);
+}
+
 std::int64_t parse_size(const Lines &lines, std::string_view word, const char *what, std::int64_t limit) {
     std::int64_t number = 0;
     const std::errc error = parse(word, number);
@@ -98,7 +107,7 @@ std::int64_t parse_size(const Lines &lines, std::string_view word, const char *w
     return number;
 }
 
-Size read_size(Lines &lines, const Header &header) {
+Size read_size(Lines &lines, const Header &header, Duplicates duplicates) {
     const bool coordinate = header.layout == Layout::coordinate;
     const char *form = coordinate ? "a size line 'rows columns entries'" : "a size line 'rows columns'";
     do lines.expect_next(form);
@@ -114,11 +123,11 @@ Size read_size(Lines &lines, const Header &header) {
         lines.fail(fmt::format("a {} x {} matrix is not square and so not symmetric, expected general",
                                size.n_rows, size.n_cols));
 
-    const std::int64_t most = capacity(header.symmetry, size.n_rows, size.n_cols);
+    const std::int64_t most = most_entries(header, size.n_rows, size.n_cols);
     size.count = most;
     if (coordinate)
         size.count = parse_size(lines, words[2], "entries", std::numeric_limits<std::int64_t>::max());
-    if (size.count > most)
+    if (size.count > most && duplicates == Duplicates::refuse)
         lines.fail(fmt::format("the size line announces {} entries, expected at most {} in a {} x {} file of "
                                "this symmetry",
                                size.count, most, size.n_rows, size.n_cols));
@@ -165,8 +174,8 @@ void read_coordinates(Lines &lines, const Header &header, const Size &size, File
         const std::int64_t row = parse_index(lines, words[0], "row", size.n_rows);
         const std::int64_t col = parse_index(lines, words[1], "column", size.n_cols);
         FileNumber value = read_value(lines, 2, header, row, col);
-        if (header.symmetry == Symmetry::skew && row == col)
-            lines.fail(fmt::format("entry ({0}, {0}) lies on the diagonal, expected none there in a "
+        if (header.symmetry == Symmetry::skew && row == col && !is_zero(value))
+            lines.fail(fmt::format("entry ({0}, {0}) lies on the diagonal, expected 0 or none there in a "
                                    "skew-symmetric file",
                                    row + 1));
         entries.add(row, col, std::move(value), lines.number());
@@ -225,8 +234,9 @@ void mirror(FileEntries &entries, Symmetry symmetry) {
     const char *mirrored = symmetry == Symmetry::general ? "" : ", as such or mirrored at the diagonal";
     lines.fail_at(
         second.place,
-        fmt::format("duplicate entry ({}, {}): line {} gives it already{}, expected each position once",
-                    second.row + 1, second.col + 1, first.place, mirrored));
+        fmt::format(
+            "duplicate entry ({}, {}): line {} gives it already{}, expected each position once, or {}",
+            second.row + 1, second.col + 1, first.place, mirrored, duplicates_option));
 }
 
 } // namespace
@@ -235,7 +245,7 @@ FileMatrix read_matrix_market(std::istream &in, const std::string &name, const R
     Lines lines(in, name);
     Header header = read_banner(lines);
     header.reading = options.reading;
-    const Size size = read_size(lines, header);
+    const Size size = read_size(lines, header, options.duplicates);
 
     FileRoom room(name, options.most_bytes);
     FileEntries entries(room);
@@ -245,7 +255,8 @@ FileMatrix read_matrix_market(std::istream &in, const std::string &name, const R
                                size.count));
 
     if (header.symmetry != Symmetry::general) mirror(entries, header.symmetry);
-    if (const auto duplicate = entries.sort()) refuse_duplicate(lines, *duplicate, header.symmetry);
+    if (const auto duplicate = entries.sort(options.duplicates, header.field))
+        refuse_duplicate(lines, *duplicate, header.symmetry);
     return entries.matrix(size.n_rows, size.n_cols, header.field);
 }
 

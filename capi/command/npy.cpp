@@ -103,7 +103,7 @@ Field NpyArray::field() const {
     return kind_ == 'c' ? Field::complex : kind_ == 'f' ? Field::real : Field::integer;
 }
 
-std::string NpyArray::place() const {
+std::vector<std::int64_t> NpyArray::index() const {
     std::vector<std::int64_t> index(shape_.size());
     std::int64_t rest = done_ - 1;
     for (std::size_t k = 0; k < shape_.size(); ++k) {
@@ -111,8 +111,10 @@ std::string NpyArray::place() const {
         index[quickest] = rest % shape_[quickest];
         rest /= shape_[quickest];
     }
-    return numpy_index(index);
+    return index;
 }
+
+std::string NpyArray::place() const { return numpy_index(index()); }
 
 void NpyArray::take(char *to, std::size_t bytes) {
     in_.read(to, static_cast<std::streamsize>(bytes));
@@ -204,7 +206,7 @@ FileMatrix read_npy(std::istream &in, const std::string &name, const ReadOptions
             entries.add(k / n_cols, k % n_cols, std::move(number), k);
     }
     array.expect_end();
-    entries.sort();
+    entries.sort(options.duplicates, field);
     return entries.matrix(n_rows, n_cols, field);
 }
 

@@ -26,6 +26,9 @@ class NpyArray {
     bool is_integer() const { return kind_ == 'i' || kind_ == 'u'; }
     bool is_text() const { return kind_ == 'S' || kind_ == 'U'; }
 
+    // Of the element that was read last.
+    std::vector<std::int64_t> index() const;
+
     FileNumber next();           // of numbers; finite
     std::int64_t next_integer(); // of integers
     std::string next_text();     // ASCII
@@ -36,7 +39,7 @@ class NpyArray {
   private:
     std::string header_text();
     void take_type(const std::string &type);
-    std::string place() const; // of the element that was read last
+    std::string place() const; // of that element
     void take(char *to, std::size_t bytes);
     template <class T> T raw();
     double finite(double number) const;

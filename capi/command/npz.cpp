@@ -41,7 +41,7 @@ class SparseFile {
     SparseFile(ZipFile &zip, std::string name, std::int64_t most_bytes)
         : zip_(zip), name_(std::move(name)), room_(name_, most_bytes), entries_(room_) {}
 
-    FileMatrix read();
+    FileMatrix read(Duplicates duplicates);
 
   private:
     [[noreturn]] void fail(const std::string &what) const {
@@ -49,11 +49,15 @@ class SparseFile {
     }
     ArrayMember array(const std::string &what) { return {zip_, name_, what + ".npy"}; }
     std::string format();
-    Indices indices(const std::string &what, std::int64_t limit);
+    Indices indices(const std::string &what, std::int64_t most, std::int64_t least = 0);
+    Indices line_ends(std::int64_t lines, std::int64_t entries, const char *what);
+    std::pair<Indices, Indices> coordinates();
     Field read_compressed(bool by_rows);
+    Field read_blocks();
+    Field read_diagonals();
     Field read_coordinates();
     template <class Place> Field read_values(std::int64_t count, const Place &place);
-    void refuse_duplicate();
+    template <class Place> Field read_filled(std::size_t dimensions, std::int64_t count, const Place &place);
 
     ZipFile &zip_;
     std::string name_;
@@ -64,17 +68,18 @@ class SparseFile {
 
 std::string SparseFile::format() {
     ArrayMember member = array("format");
-    if (!member->is_text() || member->size() != 1) member->fail("this is no text, expected csr, csc or coo");
+    constexpr const char *expected = "expected csr, csc, bsr, dia or coo";
+    if (!member->is_text() || member->size() != 1) member->fail(fmt::format("this is no text, {}", expected));
     std::string format = member->next_text();
     member->expect_end();
-    if (format != "csr" && format != "csc" && format != "coo")
-        fail(fmt::format("the format is {}, expected csr, csc or coo: scipy.sparse.save_npz(FILE, A.tocsr())",
-                         perm::quoted(format)));
+    constexpr std::string_view formats[] = {"csr", "csc", "bsr", "dia", "coo"};
+    if (std::ranges::find(formats, format) == std::end(formats))
+        fail(fmt::format("the format is {}, {}: scipy.sparse.save_npz(FILE, A.tocsr())", perm::quoted(format),
+                         expected));
     return format;
 }
 
-// Each from 0 to the limit.
-Indices SparseFile::indices(const std::string &what, std::int64_t limit) {
+Indices SparseFile::indices(const std::string &what, std::int64_t most, std::int64_t least) {
     ArrayMember member = array(what);
     if (!member->is_integer() || member->shape().size() != 1)
         member->fail("this is no list of integers, expected one as scipy.sparse.save_npz writes it");
@@ -82,8 +87,8 @@ Indices SparseFile::indices(const std::string &what, std::int64_t limit) {
     for (std::int64_t k = 0; k < member->size(); ++k) {
         room_.grow(all);
         all.push_back(member->next_integer());
-        if (all.back() < 0 || all.back() > limit)
-            member->fail(fmt::format("[{}] is {}, expected 0 to {}", k, all.back(), limit));
+        if (all.back() < least || all.back() > most)
+            member->fail(fmt::format("[{}] is {}, expected {} to {}", k, all.back(), least, most));
     }
     member->expect_end();
     return all;
@@ -106,17 +111,66 @@ template <class Place> Field SparseFile::read_values(std::int64_t count, const P
     return field;
 }
 
-Field SparseFile::read_compressed(bool by_rows) {
-    const std::int64_t lines = by_rows ? n_rows_ : n_cols_, across = by_rows ? n_cols_ : n_rows_;
-    const Indices ends = indices("indptr", unlimited);
+// The others are zeros that complete a block or a diagonal.
+template <class Place>
+Field SparseFile::read_filled(std::size_t dimensions, std::int64_t count, const Place &place) {
+    ArrayMember member = array("data");
+    const Field field = member->field();
+    const auto &shape = member->shape();
+    if (shape.size() != dimensions || shape.front() < count)
+        member->fail(fmt::format("the array's shape is ({}), expected {} dimensions and {} of the first",
+                                 fmt::join(shape, ", "), dimensions, count));
+    for (std::int64_t k = 0; k < member->size(); ++k) {
+        FileNumber number = member->next();
+        const auto index = member->index();
+        if (is_zero(number) || index.front() >= count) continue;
+        const auto [row, col] = place(index);
+        if (row < 0 || row >= n_rows_ || col >= n_cols_) continue;
+        entries_.add(row, col, std::move(number), k);
+    }
+    member->expect_end();
+    return field;
+}
+
+// Where each line's entries end, from 0 on.
+Indices SparseFile::line_ends(std::int64_t lines, std::int64_t entries, const char *what) {
+    Indices ends = indices("indptr", unlimited);
     if (std::ssize(ends) != lines + 1 || ends.front() != 0 || !std::ranges::is_sorted(ends))
         fail(fmt::format(
             "'indptr.npy' does not say where {} {} begin and end, expected {} numbers that grow from 0",
-            lines, by_rows ? "rows" : "columns", lines + 1));
+            lines, what, lines + 1));
+    if (ends.back() > entries)
+        fail(
+            fmt::format("'indptr.npy' ends with {}, but 'indices.npy' has {} numbers", ends.back(), entries));
+    return ends;
+}
+
+Field SparseFile::read_blocks() {
+    const auto shape = array("data")->shape();
+    if (shape.size() != 3 || shape[1] < 1 || shape[2] < 1 || n_rows_ % shape[1] != 0 ||
+        n_cols_ % shape[2] != 0)
+        fail(fmt::format("the shape of 'data.npy' is ({}), expected blocks that divide {} x {}",
+                         fmt::join(shape, ", "), n_rows_, n_cols_));
+    const Indices inner = indices("indices", n_cols_ / shape[2] - 1);
+    const Indices ends = line_ends(n_rows_ / shape[1], std::ssize(inner), "rows of blocks");
+    return read_filled(3, ends.back(), [&](const Indices &index) {
+        const auto row = std::ranges::upper_bound(ends, index[0]) - ends.begin() - 1;
+        return std::pair(row * shape[1] + index[1],
+                         inner[static_cast<std::size_t>(index[0])] * shape[2] + index[2]);
+    });
+}
+
+Field SparseFile::read_diagonals() {
+    const Indices offsets = indices("offsets", max_dimension, -max_dimension);
+    return read_filled(2, std::ssize(offsets), [&](const Indices &index) {
+        return std::pair(index[1] - offsets[static_cast<std::size_t>(index[0])], index[1]);
+    });
+}
+
+Field SparseFile::read_compressed(bool by_rows) {
+    const std::int64_t lines = by_rows ? n_rows_ : n_cols_, across = by_rows ? n_cols_ : n_rows_;
     const Indices inner = indices("indices", across - 1);
-    if (ends.back() > std::ssize(inner))
-        fail(fmt::format("'indptr.npy' ends with {}, but 'indices.npy' has {} numbers", ends.back(),
-                         inner.size()));
+    const Indices ends = line_ends(lines, std::ssize(inner), by_rows ? "rows" : "columns");
     std::size_t line = 0;
     return read_values(ends.back(), [&](std::int64_t k) {
         while (ends[line + 1] <= k) ++line;
@@ -126,35 +180,60 @@ Field SparseFile::read_compressed(bool by_rows) {
     });
 }
 
+// Rows and columns, in a member each, or in one of two rows as arrays have them in newer versions of scipy.
+std::pair<Indices, Indices> SparseFile::coordinates() {
+    std::pair<Indices, Indices> places;
+    if (!zip_.has("coords.npy")) {
+        places = {indices("row", n_rows_ - 1), indices("col", n_cols_ - 1)};
+        if (places.first.size() != places.second.size())
+            fail(fmt::format("'row.npy' has {} numbers and 'col.npy' {}, expected as many",
+                             places.first.size(), places.second.size()));
+        return places;
+    }
+    ArrayMember member = array("coords");
+    if (!member->is_integer() || member->shape().size() != 2 || member->shape()[0] != 2)
+        member->fail("these are no two rows of integers, expected them as scipy.sparse.save_npz writes them");
+    for (std::int64_t k = 0; k < member->size(); ++k) {
+        const std::int64_t number = member->next_integer();
+        const auto index = member->index();
+        Indices &all = index[0] == 0 ? places.first : places.second;
+        const std::int64_t limit = (index[0] == 0 ? n_rows_ : n_cols_) - 1;
+        if (number < 0 || number > limit)
+            member->fail(fmt::format("[{}, {}] is {}, expected 0 to {}", index[0], index[1], number, limit));
+        room_.grow(all);
+        all.push_back(number);
+    }
+    member->expect_end();
+    return places;
+}
+
 Field SparseFile::read_coordinates() {
-    const Indices rows = indices("row", n_rows_ - 1), cols = indices("col", n_cols_ - 1);
-    if (rows.size() != cols.size())
-        fail(fmt::format("'row.npy' has {} numbers and 'col.npy' {}, expected as many", rows.size(),
-                         cols.size()));
+    const std::pair<Indices, Indices> places = coordinates();
+    const auto &rows = places.first, &cols = places.second;
     return read_values(std::ssize(rows), [&](std::int64_t k) {
         return std::pair(rows[static_cast<std::size_t>(k)], cols[static_cast<std::size_t>(k)]);
     });
 }
 
-void SparseFile::refuse_duplicate() {
-    if (const auto duplicate = entries_.sort())
-        fail(fmt::format(
-            "duplicate entry [{}, {}]: 'data.npy' has it as [{}] and as [{}], expected each position once: "
-            "A.sum_duplicates() before it is saved",
-            duplicate->second.row, duplicate->second.col, duplicate->first.place, duplicate->second.place));
-}
-
-FileMatrix SparseFile::read() {
+FileMatrix SparseFile::read(Duplicates duplicates) {
     const std::string as = format();
     const Indices shape = indices("shape", max_dimension);
     if (shape.size() != 2)
         fail(fmt::format("the shape is ({}), expected one matrix, (rows, columns)", fmt::join(shape, ", ")));
     n_rows_ = shape[0];
     n_cols_ = shape[1];
-    const Field field = as == "coo" ? read_coordinates() : read_compressed(as == "csr");
+    const Field field = as == "coo"   ? read_coordinates()
+                        : as == "bsr" ? read_blocks()
+                        : as == "dia" ? read_diagonals()
+                                      : read_compressed(as == "csr");
     const auto count = static_cast<std::int64_t>(entries_.size());
     if (const std::string wrong = wrong_size(n_rows_, n_cols_, count); !wrong.empty()) fail(wrong);
-    refuse_duplicate();
+    if (const auto duplicate = entries_.sort(duplicates, field))
+        fail(fmt::format("duplicate entry [{}, {}]: 'data.npy' has it as number {} and as number {}, "
+                         "expected each position "
+                         "once: A.sum_duplicates() before it is saved, or {}",
+                         duplicate->second.row, duplicate->second.col, duplicate->first.place,
+                         duplicate->second.place, duplicates_option));
     return entries_.matrix(n_rows_, n_cols_, field);
 }
 
@@ -162,7 +241,7 @@ FileMatrix SparseFile::read() {
 
 FileMatrix read_npz(std::istream &in, const std::string &name, const ReadOptions &options) {
     ZipFile zip(in, name);
-    if (zip.has("format.npy")) return SparseFile(zip, name, options.most_bytes).read();
+    if (zip.has("format.npy")) return SparseFile(zip, name, options.most_bytes).read(options.duplicates);
     if (zip.members().size() != 1)
         throw FileError(fmt::format("{}: the archive has {} members, expected one array, or a matrix as "
                                     "scipy.sparse.save_npz writes it",

@@ -1,5 +1,5 @@
-// Reads the matrix of a .npz file: one that scipy.sparse.save_npz wrote, by rows, columns or coordinates, or
-// the only array of numpy.savez.
+// Reads the matrix of a .npz file: one that scipy.sparse.save_npz wrote, by rows, columns, blocks, diagonals
+// or coordinates, or the only array of numpy.savez.
 #pragma once
 
 #include "file_matrix.hpp"
@@ -10,8 +10,8 @@
 
 namespace perm {
 
-// Of a stream that can seek. Duplicates are refused, and zeros kept as scipy keeps them. Throws as
-// read_matrix_market.
+// Of a stream that can seek. Zeros are kept as scipy keeps them, but for those that fill blocks and
+// diagonals. Throws as read_matrix_market.
 FileMatrix read_npz(std::istream &in, const std::string &name, const ReadOptions &options = {});
 
 } // namespace perm

@@ -93,6 +93,28 @@ void add_every_option(CLI::App &command, Options &options) {
                "write what is done no more often than this, 1m if not given");
 }
 
+// Reads one of these words.
+auto one_of(std::vector<std::string> words) {
+    return [words = std::move(words)](const std::string &text) {
+        std::string expected;
+        for (const std::string &word : words) {
+            if (word == text) return text;
+            expected += (expected.empty() ? "" : ", ") + word;
+        }
+        throw std::invalid_argument("'" + text + "' is none of " + expected);
+    };
+}
+
+// Of whatever file a command reads.
+void add_reading_options(CLI::App &command, Options &options) {
+    add_parsed(command, "--format", options.format,
+               one_of({"mtx", "csv", "tsv", "npy", "npz", "edges", "dimacs", "col"}), "NAME",
+               "read a file as if its name ended with this: mtx, csv, tsv, npy, npz; edges ('u v' or 'u v w' "
+               "of a graph), dimacs, col");
+    add_parsed(command, "--duplicates", options.duplicates, one_of({"refuse", "sum", "once"}), "RULE",
+               "of entries that a file gives more than once: refuse; sum; once, where they are equal");
+}
+
 // Several GPUs are for plans alone.
 void add_one_device_option(CLI::App &command, Options &options) {
     command
@@ -151,12 +173,18 @@ void add_function_option(CLI::App &command, Options &options) {
         ->type_name("NAME");
 }
 
-constexpr const char *matrix_file = "matrix: Matrix Market (.mtx), .csv, .tsv, .npy or .npz, or .gz behind "
-                                    "it; - reads Matrix Market from the standard "
-                                    "input";
+void add_file_options(CLI::App &command, Options &options) {
+    command
+        .add_option(
+            "FILE", options.file,
+            "matrix: Matrix Market (.mtx), .csv, .tsv, .npy or .npz, or of a graph .edges, .dimacs or "
+            ".col; or .gz behind it; - reads Matrix Market from the standard input")
+        ->required();
+    add_reading_options(command, options);
+}
 
 void add_plan_options(CLI::App &command, Options &options) {
-    command.add_option("FILE", options.file, matrix_file)->required();
+    add_file_options(command, options);
     command
         .add_option(
             "--engine", options.engine,
@@ -310,7 +338,7 @@ void add_shard_options(CLI::App &command, Options &options) {
 }
 
 void add_sample_options(CLI::App &command, Options &options) {
-    command.add_option("FILE", options.file, matrix_file)->required();
+    add_file_options(command, options);
     add_parsed(command, "--shots", options.shots, parse_whole<std::int64_t>, "N",
                "so many samples, 1 if not given");
     add_parsed(command, "--seed", options.seed, parse_whole<std::uint64_t>, "N",
@@ -346,6 +374,7 @@ void add_periodic_options(CLI::App &command, Options &options) {
     command.add_option("CELL", options.file,
                        "file of a matrix of r rows and r (2 d + 1) columns: the blocks that couple a cell "
                        "to the cells -d, ..., 0, ..., d, side by side; - reads the standard input");
+    add_reading_options(command, options);
     command
         .add_option(
             "--lattice", options.lattice,

@@ -13,8 +13,9 @@ class App;
 namespace perm {
 
 struct Options {
-    std::string command_line; // all of it, fit for a shell
-    std::string file;
+    std::string command_line;             // all of it, fit for a shell
+    std::string file, format;             // "": by its name
+    std::string duplicates;               // what becomes of entries given twice; "": they are refused
     std::vector<std::string> parts;       // files
     std::string plan, output, checkpoint; // files; "" for none
     double checkpoint_seconds = 0;

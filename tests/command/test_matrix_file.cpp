@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include "csv.hpp"
+#include "edges.hpp"
 #include "file_error.hpp"
 #include "matrix_file.hpp"
 #include "npy.hpp"
@@ -267,8 +268,9 @@ TEST_CASE("npz: as scipy.sparse.save_npz and numpy.savez write them") {
     const Dense<double> expected{{1, 0, 2}, {0, 3, 4}};
     const std::string rows = list({0, 2, 4}), columns = list({0, 2, 1, 2});
     for (const bool deflated : {false, true}) {
-        const auto check = [&](const std::vector<packed::Member> &members) {
-            CHECK(doubles(read(perm::read_npz, zipped(members, deflated))) == expected);
+        const auto check = [&](const std::vector<packed::Member> &members, Dense<double> what = {}) {
+            CHECK(doubles(read(perm::read_npz, zipped(members, deflated))) ==
+                  (what.empty() ? expected : what));
         };
         check(packed::scipy_members("csr", 2, 3, {"indices.npy", columns}, {"indptr.npy", rows}, data));
         check(packed::scipy_members("csr", 2, 3,
@@ -282,6 +284,21 @@ TEST_CASE("npz: as scipy.sparse.save_npz and numpy.savez write them") {
                                     {"col.npy", list({2, 0, 1, 2})},
                                     npy("<f8", "(4,)", bytes_of<double>({4, 1, 3, 2}))));
         check({{"arr_0.npy", npy("<f8", "(2, 3)", bytes_of<double>({1, 0, 2, 0, 3, 4}))}});
+        const std::vector<std::int64_t> by_rows{1, 0, 1, 0, 2, 0, 1, 2}, by_columns{1, 2, 0, 0, 1, 1, 0, 2};
+        for (const bool is_by_columns : {false, true}) {
+            const auto &places = is_by_columns ? by_columns : by_rows;
+            packed::Member coords{"coords.npy", npy("<i8", "(2, 4)", bytes_of(places), is_by_columns)};
+            check(packed::scipy_members("coo", 2, 3, coords, {"_is_array.npy", npy("|b1", "()", "\1")},
+                                        npy("<f8", "(4,)", bytes_of<double>({4, 1, 3, 2}))));
+        }
+        check(packed::scipy_members("bsr", 2, 3, {"indices.npy", list({0, 2})}, {"indptr.npy", list({0, 2})},
+                                    npy("<f8", "(2, 2, 1)", bytes_of<double>({1, 0, 2, 4}))),
+              {{1, 0, 2}, {0, 0, 4}});
+        // The diagonals -1, 0 and 2, the latter without what lies outside; a corner of them holds no entry.
+        check(packed::scipy_members("dia", 2, 3, {"offsets.npy", list({-1, 0, 2})},
+                                    {"_is_array.npy", npy("|b1", "()", "\1")},
+                                    npy("<f8", "(3, 3)", bytes_of<double>({5, 8, 8, 1, 3, 9, 9, 9, 2}))),
+              {{1, 0, 2}, {5, 3, 0}});
     }
     // More is stored than indptr speaks of.
     CHECK(doubles(read(perm::read_npz, csr({0, 2, 3}, {0, 2, 1, 0}))) == Dense<double>{{1, 0, 2}, {0, 3, 0}});
@@ -308,15 +325,75 @@ TEST_CASE("npz: refused") {
     check(csr({0, 4}, {0, 2, 1, 2}), {"indptr"});
     check(csr({}, {0, 2, 1, 2}), {"indptr"});
     check(csr({0, 2, 5}, {0, 2, 1, 2}), {"ends with 5", "4 numbers"});
-    check(csr({0, 2, 4}, {0, 2, 2, 2}), {"duplicate", "[1, 2]", "[2]", "[3]", "sum_duplicates"});
+    check(csr({0, 2, 4}, {0, 2, 2, 2}),
+          {"duplicate", "[1, 2]", "number 2", "number 3", "sum_duplicates", "--duplicates sum"});
     check(csr({0, 2, 4}, {0, 2, 1, 2}, list({1, 2, 3})), {"data", "(3)", "4 entries"});
     check(csr({0, 2, 4}, {0, 2, 1, 2}, npy("|O", "(4,)", "x")), {"data", "not unpickled"});
-    check(csr({0, 2, 4}, {0, 2, 1, 2}, data, "bsr"), {"'bsr'", "tocsr"});
+    check(csr({0, 2, 4}, {0, 2, 1, 2}, data, "lil"), {"'lil'", "tocsr"});
+    check(csr({0, 2, 4}, {0, 2, 1, 2}, data, "bsr"), {"(4)", "blocks that divide 2 x 3"});
+    check(csr({0, 1}, {1}, npy("<f8", "(1, 2, 2)", bytes_of<double>({1, 2, 3, 4})), "bsr"), {"divide 2 x 3"});
+    check(csr({0, 1}, {3}, npy("<f8", "(1, 2, 1)", bytes_of<double>({1, 2})), "bsr"), {"[0] is 3", "0 to 2"});
+    check(csr({0, 2}, {0, 1}, npy("<f8", "(1, 2, 1)", bytes_of<double>({1, 2})), "bsr"),
+          {"(1, 2, 1)", "2 of"});
+    check(zipped(packed::scipy_members("coo", 2, 3,
+                                       {"coords.npy", npy("<i8", "(2, 1)", bytes_of<std::int64_t>({0, 3}))},
+                                       {"x", ""}, npy("<f8", "(1,)", bytes_of<double>({1})))),
+          {"coords", "[1, 0] is 3", "0 to 2"});
+    check(zipped(packed::scipy_members("coo", 2, 3, {"coords.npy", list({0, 3})}, {"x", ""}, data)),
+          {"coords", "two rows"});
     check(zipped({}), {"directory", "savez"});
     check(zipped({{"a.npy", data}, {"b.npy", data}}), {"2 members"});
     check(zipped({{"a.npy", data}}), {"a.npy", "one matrix"});
     check(zipped({{"format.npy", npy("|S3", "()", "csr")}}), {"shape.npy", "not in the archive"});
     check(zipped({{"format.npy", list({1})}}), {"format", "no text"});
+}
+
+TEST_CASE("edges of graphs") {
+    const auto edges = [](const std::string &text, Reading reading = Reading::nearest_doubles) {
+        return read(perm::read_edges, text, reading);
+    };
+    CHECK(edges("# a\n3 5\n% b\n\n5 -1\n").pattern);
+    const FileMatrix path = edges("\xef\xbb\xbf"
+                                  "3 5\n5\t-1\n5 5\n"); // -1, 3, 5
+    CHECK(dense(path, std::vector<double>(5, 1.0)) == Dense<double>{{0, 0, 1}, {0, 0, 1}, {1, 1, 1}});
+    CHECK(integers(edges("1 2 -7\n2 3 +8\n")) == Dense<double>{{0, -7, 0}, {-7, 0, 8}, {0, 8, 0}});
+    CHECK(doubles(edges("0 1 7\n1 2 9007199254740993\n0 2 .5\n")) ==
+          Dense<double>{{0, 7, 0.5}, {7, 0, 9007199254740992}, {0.5, 9007199254740992, 0}});
+    CHECK(texts(edges("1 2 9007199254740993\n2 3 1\n")) ==
+          Dense<std::string>{{"", "9007199254740993", ""}, {"9007199254740993", "", "1"}, {"", "1", ""}});
+    CHECK(texts(edges("1 2 3\n2 3 .1\n", Reading::as_written)) ==
+          Dense<std::string>{{"", "3", ""}, {"3", "", ".1"}, {"", ".1", ""}});
+    const auto check = [](Reader reader, const std::string &bytes, const std::vector<std::string> &words) {
+        check_refused(reader, bytes, words);
+    };
+    check(perm::read_edges, "", {"m:1", "'u v w'"});
+    check(perm::read_edges, "1 2\n3\n", {"m:2", "1 words"});
+    check(perm::read_edges, "1 2 3 4\n", {"m:1", "4 words"});
+    check(perm::read_edges, "1 2\n2 3 1\n", {"m:2", "of all or of none"});
+    check(perm::read_edges, "1 b\n", {"m:1", "bad vertex 'b'"});
+    check(perm::read_edges, "1 2 x\n", {"m:1", "bad number 'x'"});
+    check(perm::read_edges, "1 2\n2 3\n2 1\n", {"m:3", "duplicate edge 1 2", "line 1", "--duplicates once"});
+
+    const FileMatrix graph = read(perm::read_dimacs, "c x\np edge 4 2\ne 1 2\ne 4 2\n");
+    CHECK(graph.pattern);
+    CHECK(graph.n_rows == 4);
+    CHECK(graph.row_ptr == std::vector<std::int64_t>{0, 1, 3, 3, 4});
+    CHECK(read(perm::read_dimacs, "p col 3 2\ne 1 2\n").col_idx.size() == 2); // counted twice
+    CHECK(integers(read(perm::read_dimacs, "p edge 2 1\ne 2 1 5\n")) == Dense<double>{{0, 5}, {5, 0}});
+    check(perm::read_dimacs, "", {"m:1", "p edge"});
+    check(perm::read_dimacs, "e 1 2\n", {"m:1", "'e'", "p edge"});
+    check(perm::read_dimacs, "p sp 2 1\n", {"m:1", "p col"});
+    check(perm::read_dimacs, "p edge 2 1\na 1 2 3\n", {"m:2", "'a'", "'e u v'"});
+    check(perm::read_dimacs, "p edge 2 1\ne 1 3\n", {"m:2", "'3'", "1 to 2"});
+    check(perm::read_dimacs, "p edge 3 3\ne 1 3\n", {"after 1 edges", "expected 3"});
+    check(perm::read_dimacs, "p edge 99999999999 3\ne 1 3\n", {"bad size line"});
+    check(perm::read_dimacs, "p edge 2000000000 1\ne 1 3\n", {"nearly all empty"});
+
+    ReadOptions options;
+    options.duplicates = perm::Duplicates::once;
+    CHECK(read(perm::read_dimacs, "p edge 2 2\ne 1 2\ne 2 1\n", options).col_idx.size() == 2);
+    options.duplicates = perm::Duplicates::sum;
+    CHECK(integers(read(perm::read_edges, "1 2\n2 1\n", options)) == Dense<double>{{0, 2}, {2, 0}});
 }
 
 TEST_CASE("by name, packed or not") {
@@ -344,6 +421,17 @@ TEST_CASE("by name, packed or not") {
         CAPTURE(name);
         CHECK(doubles(perm::read_matrix_file(write(name, bytes))) == expected);
     }
+    ReadOptions as_edges;
+    as_edges.format = "edges";
+    for (const auto &[name, bytes] : std::vector<std::pair<std::string, std::string>>{
+             {"a.mtx", "1 2\n"}, {"a.csv.gz", packed::gzipped("1 2\n")}, {"a", "1 2\n"}})
+        CHECK(perm::read_matrix_file(write(name, bytes), as_edges).n_rows == 2);
+    for (const char *name : {"g.edges", "G.EDGES.GZ"})
+        CHECK(
+            perm::read_matrix_file(write(name, name[0] == 'g' ? "1 2\n" : packed::gzipped("1 2\n"))).n_rows ==
+            2);
+    for (const char *name : {"g.dimacs", "g.col"})
+        CHECK(perm::read_matrix_file(write(name, "p edge 3 1\ne 1 2\n")).n_rows == 3);
     const auto check = [&](const std::string &name, const std::string &bytes,
                            const std::vector<std::string> &words) {
         CAPTURE(name);

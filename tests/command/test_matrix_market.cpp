@@ -114,6 +114,11 @@ TEST_CASE("coordinate files") {
         CHECK(read_dense(coordinate + "integer general\n2 2 2\n1 2 -7\n2 1 +9007199254740992\n") ==
               Dense{{0, -7}, {9007199254740992.0, 0}});
     }
+    SUBCASE("integer without signs") {
+        CHECK(read_dense(array + "unsigned-integer general\n1 2\n4294967295\n0\n") == Dense{{4294967295, 0}});
+        CHECK(read_integers(coordinate + "unsigned-integer general\n1 1 1\n1 1 18446744073709551615\n") ==
+              Texts{{"18446744073709551615"}});
+    }
     SUBCASE("pattern") {
         const perm::Csr a = read(coordinate + "pattern general\n2 2 3\n2 2\n1 2\n1 1\n");
         CHECK(a.pattern);
@@ -282,6 +287,17 @@ TEST_CASE("freedom of form") {
                   "%%MatrixMarket matrix coordinate real general\r\n%c\r\n\r\n2 2 2\r\n1 1 1\r\n2 2 2.5") ==
               expected);
     }
+    SUBCASE("a banner with one %, and a byte order mark before it") {
+        CHECK(read_dense("\xef\xbb\xbf" + real + "2 2 2\n1 1 1\n2 2 2.5\n") == expected);
+        CHECK(read_dense("%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 2 2.5\n") ==
+              expected);
+    }
+    SUBCASE("exponents of Fortran") {
+        CHECK(read_dense(array + "real general\n1 4\n1D3\n-.25d+1\n5.D-1\n0d0\n") ==
+              Dense{{1000, -2.5, 0.5, 0}});
+        CHECK(read_complex(array + "complex general\n1 1\n1d0 -2D0\n") == ComplexDense{{{1, -2}}});
+        CHECK(read_decimals(array + "real general\n1 1\n1.5D-400\n") == Texts{{"1.5e-400"}});
+    }
     SUBCASE("numbers") {
         CHECK(
             read_dense(array + "real general\n1 9\n1e3\n+1.25E+2\n-.5\n5.\n0.1\n1e-320\n0e-999\n+0\n1E0\n") ==
@@ -292,7 +308,8 @@ TEST_CASE("freedom of form") {
 TEST_CASE("bad banner") {
     check_refused("", 1, {"banner"});
     check_refused("\n\n", 2, {"banner"});
-    check_refused("2 2 1\n1 1 1\n", 1, {"banner", "missing"});
+    check_refused("2 2 1\n1 1 1\n", 1,
+                  {"banner", "missing", "--format", ".csv", ".tsv", ".npy", ".npz", ".edges", ".dimacs"});
     check_refused("% MatrixMarket matrix coordinate real general\n", 1, {"banner", "missing"});
     check_refused("%%MatrixMarket matrix coordinate real\n1 1 0\n", 1, {"banner", "4 words"});
     check_refused("%%MatrixMarket matrix coordinate real general now\n1 1 0\n", 1, {"banner", "6 words"});
@@ -323,7 +340,7 @@ TEST_CASE("size lines that lie") {
     SUBCASE("more entries than places") {
         check_refused(real + "2 2 5\n", 2, {"5 entries", "at most 4"});
         check_refused(coordinate + "real symmetric\n2 2 4\n", 2, {"4 entries", "at most 3"});
-        check_refused(coordinate + "real skew-symmetric\n2 2 2\n", 2, {"2 entries", "at most 1"});
+        check_refused(coordinate + "real skew-symmetric\n2 2 4\n", 2, {"4 entries", "at most 3"});
     }
     SUBCASE("absurd sizes cost no memory") {
         check_refused(real + "100000000 100000000 1000000000000000\n1 1 1\n", 3, {"truncated", "after 1 "});
@@ -365,8 +382,8 @@ TEST_CASE("bad entries") {
         check_refused(array + "real general\n1 2\n1 2\n", 3, {"2 words", "one number a line"});
     }
     SUBCASE("numbers") {
-        for (const char *bad :
-             {"one", "1.0x", "1,5", "1d3", "0x10", "--1", "+-1", "++1", "+", "-", "1e", "."})
+        for (const char *bad : {"one", "1.0x", "1,5", "1d", "d3", "1d3d", "1e3d", "0x10", "--1", "+-1", "++1",
+                                "+", "-", "1e", "."})
             check_refused(real + "1 1 1\n1 1 " + bad + "\n", 3, {"bad number", std::string("'") + bad + "'"});
         for (const char *bad : {"nan", "NaN", "inf", "-inf", "+Infinity"})
             check_refused(real + "1 1 1\n1 1 " + bad + "\n", 3, {"not finite", std::string("'") + bad + "'"});
@@ -421,7 +438,8 @@ TEST_CASE("bad entries") {
                           Reading::as_written);
     }
     SUBCASE("duplicates") {
-        check_refused(real + "2 2 3\n1 2 1\n2 2 1\n1 2 3\n", 5, {"duplicate", "(1, 2)", "line 3"});
+        check_refused(real + "2 2 3\n1 2 1\n2 2 1\n1 2 3\n", 5,
+                      {"duplicate", "(1, 2)", "line 3", "--duplicates sum"});
         check_refused(coordinate + "real symmetric\n3 3 2\n3 1 1\n1 3 1\n", 4,
                       {"duplicate", "line 3", "mirrored"});
         check_refused(coordinate + "integer skew-symmetric\n3 3 2\n3 1 1\n1 3 -1\n", 4,
@@ -431,6 +449,8 @@ TEST_CASE("bad entries") {
     }
     SUBCASE("diagonal of a skew-symmetric matrix") {
         check_refused(coordinate + "real skew-symmetric\n2 2 1\n2 2 1\n", 3, {"(2, 2)", "diagonal"});
+        CHECK(read_dense(coordinate + "real skew-symmetric\n2 2 3\n1 1 0\n2 1 3\n2 2 -0.0\n") ==
+              Dense{{0, -3}, {3, 0}});
     }
     SUBCASE("a comment among the entries") {
         check_refused(real + "2 2 1\n% here\n1 1 1\n", 3, {"bad entry"});
@@ -440,6 +460,49 @@ TEST_CASE("bad entries") {
         check_refused(real + "1 1 1\n1 1 \x1b[31m\n", 3, {"bad number", "'?[31m'"});
         check_refused(real + "1 1 1\n1 1 " + std::string(1, '\0') + "\n", 3, {"bad number", "'?'"});
     }
+}
+
+TEST_CASE("entries given more than once") {
+    const auto read_with = [](const std::string &text, perm::Duplicates duplicates,
+                              Reading reading = Reading::nearest_doubles) {
+        perm::ReadOptions options(reading);
+        options.duplicates = duplicates;
+        std::istringstream in(text);
+        return perm::read_matrix_market(in, "m.mtx", options);
+    };
+    const auto summed = [&](const std::string &text) {
+        return to_dense(read_with(text, perm::Duplicates::sum));
+    };
+    CHECK(summed(real + "2 2 4\n1 2 1\n2 2 1\n1 2 3.5\n1 1 4\n") == Dense{{4, 4.5}, {0, 1}});
+    CHECK(summed(coordinate + "real symmetric\n2 2 3\n2 1 1\n1 2 2\n1 1 4\n") == Dense{{4, 3}, {3, 0}});
+    // The nearest double: added in their order, these would come to 0.
+    CHECK(summed(real + "1 1 4\n1 1 1e300\n1 1 1e-300\n1 1 -1e300\n1 1 1e-300\n") == Dense{{2e-300}});
+    CHECK(summed(real + "1 1 3\n1 1 1\n1 1 1.1102230246251565e-16\n1 1 1e-40\n") == Dense{{1 + 0x1p-52}});
+    const perm::FileMatrix ones =
+        read_with(coordinate + "pattern general\n1 1 3\n1 1\n1 1\n1 1\n", perm::Duplicates::sum);
+    CHECK(ones.integers);
+    CHECK(to_dense(ones) == Dense{{3}});
+    const auto texts = [&](const std::string &text, Reading reading) {
+        return read_with(text, perm::Duplicates::sum, reading).texts;
+    };
+    CHECK(texts(coordinate + "integer general\n1 1 2\n1 1 9007199254740992\n1 1 1\n",
+                Reading::nearest_doubles) == std::vector<std::string>{"9007199254740993"});
+    CHECK(texts(coordinate + "integer general\n1 1 2\n1 1 100000000000000000000\n1 1 -1\n",
+                Reading::nearest_doubles) == std::vector<std::string>{"99999999999999999999"});
+    CHECK(texts(real + "1 1 2\n1 1 0.1\n1 1 .2\n", Reading::as_written) == std::vector<std::string>{"3/10"});
+    const perm::FileMatrix complex_sum =
+        read_with(coordinate + complex + "1 1 3\n1 1 1 2\n1 1 1e-30 -5\n1 1 -1 0\n", perm::Duplicates::sum);
+    CHECK(complex_sum.complex_values == std::vector<Complex>{{1e-30, -3}});
+
+    CHECK(to_dense(read_with(real + "1 2 3\n1 2 7\n1 1 1\n1 2 7.0\n", perm::Duplicates::once)) ==
+          Dense{{1, 7}});
+    std::string message;
+    try {
+        read_with(real + "1 2 3\n1 2 7\n1 2 7\n1 2 8\n", perm::Duplicates::once);
+    } catch (const perm::FileError &error) {
+        message = error.what();
+    }
+    CHECK(message.find("m.mtx:5: duplicate entry (1, 2): line 4") == 0);
 }
 
 TEST_CASE("a damaged file is read or refused, nothing else") {

@@ -3,6 +3,7 @@
 #include "tests/support/packed_files.hpp"
 
 #include "csv.hpp"
+#include "edges.hpp"
 #include "file_error.hpp"
 #include "gunzip.hpp"
 #include "matrix_market.hpp"
@@ -15,7 +16,7 @@ namespace {
 
 using packed::Member, packed::bytes_of, packed::npy;
 
-enum Form { csv, array, archive, members, market_of_gzip, csv_of_gzip, forms };
+enum Form { csv, array, archive, members, market_of_gzip, csv_of_gzip, edges, dimacs, forms };
 
 constexpr char end_of_member = '\x1d';
 
@@ -44,6 +45,10 @@ perm::FileMatrix read(Form form, std::string bytes, const perm::ReadOptions &opt
     switch (form) {
     case csv:
         return perm::read_csv(in, "fuzz", options);
+    case edges:
+        return perm::read_edges(in, "fuzz", options);
+    case dimacs:
+        return perm::read_dimacs(in, "fuzz", options);
     case array:
         return perm::read_npy(in, "fuzz", options);
     case archive:
@@ -78,8 +83,10 @@ void fuzz::run(std::string_view input) {
     Bytes bytes(input);
     const auto form = static_cast<Form>(bytes.integer(0, forms - 1));
     const auto reading = bytes.chance(128) ? perm::Reading::nearest_doubles : perm::Reading::as_written;
+    perm::ReadOptions options(reading, 64 << 20);
+    options.duplicates = static_cast<perm::Duplicates>(bytes.integer(0, 2));
     try {
-        check(read(form, std::string(bytes.rest()), {reading, 64 << 20}));
+        check(read(form, std::string(bytes.rest()), options));
     } catch (const perm::FileError &) {
     } catch (const perm::Error &error) {
         require(error.status() == PERM_REFUSED_MEMORY, error.what());
@@ -90,7 +97,8 @@ std::vector<std::string> fuzz::seeds() {
     std::vector<std::string> all;
     const auto add = [&](Form form, const std::string &bytes) {
         for (const char reading : {'\0', '\xff'})
-            all.push_back(std::string{static_cast<char>(form), reading} + bytes);
+            for (const char duplicates : {'\0', '\1', '\2'})
+                all.push_back(std::string{static_cast<char>(form), reading, duplicates} + bytes);
     };
     const std::string market = "%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n4\n";
     const std::string tables[] = {"a,b,c\n1,0,-2.5e3\n.5,7,9007199254740993\n", "# c\n1/3;2\n-4;0.1\n",
@@ -99,6 +107,9 @@ std::vector<std::string> fuzz::seeds() {
         add(csv, table);
         add(csv_of_gzip, packed::gzipped(table));
     }
+    add(edges, "1 2\n3 1\n2 1\n");
+    add(edges, "1 2 .5\n3 2 9007199254740993\n1 2 7\n");
+    add(dimacs, "c x\np edge 3 3\ne 1 2\ne 2 3\ne 2 1\n");
     add(market_of_gzip, packed::gzipped(market));
     add(market_of_gzip, packed::gzipped(market + std::string(1 << 20, ' ')));
     const std::string doubles = npy("<f8", "(2, 2)", bytes_of<double>({1, 0, -3, 0.5}));
@@ -116,7 +127,13 @@ std::vector<std::string> fuzz::seeds() {
     for (const auto &parts :
          {packed::scipy_members("csr", 2, 2, {"indptr.npy", rows}, {"indices.npy", columns}, data),
           packed::scipy_members("csc", 2, 2, {"indptr.npy", rows}, {"indices.npy", columns}, data),
-          packed::scipy_members("coo", 3, 2, {"row.npy", rows}, {"col.npy", columns}, data)}) {
+          packed::scipy_members("coo", 3, 2, {"row.npy", rows}, {"col.npy", columns}, data),
+          packed::scipy_members("dia", 2, 2, {"offsets.npy", columns}, {"x.npy", rows},
+                                npy("<f8", "(3, 1)", bytes_of<double>({1, -2, 3}))),
+          packed::scipy_members("bsr", 2, 2,
+                                {"indptr.npy", npy("<i4", "(2,)", bytes_of<std::int32_t>({0, 2}))},
+                                {"indices.npy", npy("<i4", "(2,)", bytes_of<std::int32_t>({0, 1}))},
+                                npy("<f8", "(2, 2, 1)", bytes_of<double>({1, -2, 3, 0})))}) {
         add(members, joined(parts));
         add(archive, packed::zipped(parts, true));
     }

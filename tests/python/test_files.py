@@ -71,7 +71,7 @@ def test_npy_versions(tmp_path: Path, version: tuple) -> None:
 
 
 @pytest.mark.parametrize("compressed", [False, True])
-@pytest.mark.parametrize("form", ["csr", "csc", "coo"])
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "bsr", "dia"])
 @pytest.mark.parametrize("make", [sp.csr_array, sp.csr_matrix])
 def test_npz_of_scipy(tmp_path: Path, make: type, form: str, compressed: bool) -> None:
     for kind in KINDS:
@@ -114,6 +114,47 @@ def test_gzip(tmp_path: Path) -> None:
         packed = tmp_path / (name + ".gz")
         packed.write_bytes(gzip.compress((tmp_path / name).read_bytes()))
         check(packed, DENSE)
+
+
+@pytest.mark.parametrize("kind", [k for k in KINDS if k not in ("b1", "f4", "c8")])
+@pytest.mark.parametrize("symmetry", ["general", "symmetric", "skew-symmetric"])
+def test_matrix_market_of_scipy(tmp_path: Path, kind: str, symmetry: str) -> None:
+    matrix = of_kind(kind)[:6, :6]
+    if symmetry != "general":
+        if kind[0] == "u" and symmetry == "skew-symmetric":
+            pytest.skip("no number is another's negative")
+        matrix = np.tril(matrix, -1) + (1 if symmetry == "symmetric" else -1) * np.tril(matrix, -1).T
+    for written in (matrix, sp.coo_array(matrix)):
+        scipy.io.mmwrite(tmp_path / "a.mtx", written.astype(kind), symmetry=symmetry, precision=17)
+        check(tmp_path / "a.mtx", matrix.astype(kind))
+
+
+def test_edges_of_networkx(tmp_path: Path) -> None:
+    nx = pytest.importorskip("networkx")
+    graph = nx.petersen_graph()
+    nx.write_edgelist(graph, tmp_path / "a.txt", data=False)
+    assert computed(tmp_path / "a.txt", "--format", "edges", "--function", "hafnian") == "6"
+    for u, v in graph.edges:
+        graph.edges[u, v]["weight"] = (u + 2 * v) / 4
+    nx.write_weighted_edgelist(graph, tmp_path / "a.edges")
+    expected = libperm.hafnian(nx.to_numpy_array(graph))
+    found = computed(tmp_path / "a.edges", "--function", "hafnian")
+    assert float(found) == pytest.approx(float(expected), rel=1e-9)
+
+
+def test_duplicates_are_summed(tmp_path: Path) -> None:
+    places = RNG.integers(0, 5, (2, 60))
+    for values in (RNG.integers(-9, 9, 60), RNG.standard_normal(60), np.full(60, 2**62)):
+        a = sp.coo_array((values, tuple(places)), shape=(5, 5))
+        scipy.io.mmwrite(tmp_path / "a.mtx", a, precision=17)
+        sp.save_npz(tmp_path / "a.npz", a)
+        expected = libperm.compute(a).value
+        for name in ("a.mtx", "a.npz"):
+            found = computed(tmp_path / name, "--duplicates", "sum")
+            if isinstance(expected, int):
+                assert int(found) == expected
+            else:
+                assert float(found) == pytest.approx(float(expected), rel=1e-9)
 
 
 def test_objects_are_not_unpickled(tmp_path: Path) -> None:
