@@ -48,9 +48,11 @@ std::unique_ptr<perm_plan> load_plan(const TaskSource &source, const perm_opts *
 
 std::string explain(const perm_plan &plan, perm_format format) {
     const libperm::GradientForecast gradient = plan.gradient.forecast(plan.plan, plan.direct.get());
-    return format == PERM_FORMAT_PICTURE ? libperm::picture_json(plan.plan, gradient)
-           : is_json(format)             ? libperm::explain_json(plan.plan, gradient)
-                                         : libperm::explain_text(plan.plan, gradient);
+    const bool is_taken = plan.plan.options.device != libperm::Device::gpu;
+    const libperm::TapePlan *tape = is_taken ? plan.direct.get() : nullptr;
+    return format == PERM_FORMAT_PICTURE ? libperm::picture_json(plan.plan, gradient, tape)
+           : is_json(format)             ? libperm::explain_json(plan.plan, gradient, tape)
+                                         : libperm::explain_text(plan.plan, gradient, tape);
 }
 
 void execute(const perm_plan &plan, const void *values, perm_result &r) {

@@ -2,6 +2,7 @@
 #include "commands.hpp"
 #include "file_error.hpp"
 #include "interrupt.hpp"
+#include "matrix_file.hpp"
 #include "option_table.hpp"
 #include "output.hpp"
 
@@ -208,8 +209,12 @@ int parse_and_run(int argc, char **argv, bool &json) {
 
     json = options.json;
     perm_set_log_level(options.log_level());
-    for (const Subcommand &one : all)
-        if (*one.command) one.run();
+    try {
+        for (const Subcommand &one : all)
+            if (*one.command) one.run();
+    } catch (const Error &error) {
+        throw Error(error.status(), in_terms_of_file(error.what(), options.file, options.format));
+    }
     return exit_answered;
 }
 

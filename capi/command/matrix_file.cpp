@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -55,8 +57,8 @@ bool take_ending(std::string &name, std::string_view ending) {
     return true;
 }
 
-const Format &format_of(const std::string &name, const ReadOptions &options) {
-    const std::string as = options.format.empty() ? name : "." + options.format;
+const Format &format_of(const std::string &name, const std::string &given) {
+    const std::string as = given.empty() ? name : "." + given;
     for (const Format &format : formats)
         if (as.ends_with(format.ending)) return format;
     return formats[0];
@@ -83,7 +85,7 @@ void check_mark(std::istream &in, const std::string &path, std::string_view endi
 FileMatrix read_matrix_file(const std::string &path, ReadOptions options) {
     std::string name = lower_case(path);
     const bool is_compressed = take_ending(name, gz);
-    const Format &format = format_of(name, options);
+    const Format &format = format_of(name, options.format);
     if (path == "-") return format.read(std::cin, "stdin", options);
     // Opening one succeeds, and reading it fails without a reason.
     if (std::error_code ignored; std::filesystem::is_directory(path, ignored))
@@ -107,6 +109,26 @@ FileMatrix read_matrix_file(const std::string &path, ReadOptions options) {
     std::istream in(&buffer);
     in.exceptions(std::ios::badbit);
     return format.read(in, path, options);
+}
+
+std::string in_terms_of_file(std::string text, const std::string &path, const std::string &format) {
+    std::string name = lower_case(path);
+    take_ending(name, gz);
+    const Reader read = format_of(name, format).read;
+    if (read == read_npy || read == read_npz) return text;
+    for (const std::string_view word : {"row ", "column ", "_multiplicity["})
+        for (auto at = text.find(word); at != text.npos; at = text.find(word, at)) {
+            at += word.size();
+            std::int64_t index = 0;
+            const char *begin = text.data() + at;
+            const auto [end, error] = std::from_chars(begin, text.data() + text.size(), index);
+            if (error != std::errc{}) continue;
+            text.replace(at, static_cast<std::size_t>(end - begin), std::to_string(index + 1));
+        }
+    constexpr std::string_view half = "give both: A + A^T, the diagonal once";
+    if (const auto at = text.find(half); read == read_matrix_market && at != text.npos)
+        text.replace(at, half.size(), "write symmetric in place of general in line 1 of the file");
+    return text;
 }
 
 } // namespace perm

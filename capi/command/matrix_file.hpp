@@ -13,4 +13,7 @@ namespace perm {
 // holds is kept within the options' memory. Throws FileError, and Error where the memory does not do.
 FileMatrix read_matrix_file(const std::string &path, ReadOptions options = {});
 
+// A text of the library, whose rows and columns count from 0, with those of the file: from 1, but in numpy's.
+std::string in_terms_of_file(std::string text, const std::string &path, const std::string &format);
+
 } // namespace perm

@@ -6,6 +6,7 @@
 #include "capi/command/file_error.hpp"
 #include "capi/command/interrupt.hpp"
 #include "capi/command/job.hpp"
+#include "capi/command/matrix_file.hpp"
 #include "capi/command/options.hpp"
 #include "capi/command/output.hpp"
 #include "capi/command/periodic_answer.hpp"
@@ -100,7 +101,8 @@ int by_all(const Mpi &mpi, const Options &options, const Read &read, const Call 
         opts.progress = Progress::report;
         opts.progress_user = &progress;
         const perm_status status = call(opts);
-        if (status != PERM_OK) throw Error(status, perm_mpi_last_error());
+        if (status != PERM_OK)
+            throw Error(status, in_terms_of_file(perm_mpi_last_error(), options.file, options.format));
     });
     if (answered != exit_answered) return answered;
     return mpi.agreed(guarded(mpi, options.json, [&] {

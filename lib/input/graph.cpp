@@ -36,7 +36,7 @@ void require_square(const Pattern &a) {
     throw Error(
         PERM_BAD_MATRIX,
         formatted("a hafnian is of a symmetric matrix: there is an entry at row {}, column {}, and none at "
-                  "row {}, column {}. Of a half alone, give both: A + A^T",
+                  "row {}, column {}. Of a half alone, give both: A + A^T, the diagonal once",
                   i, j, j, i));
 }
 

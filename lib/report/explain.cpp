@@ -223,20 +223,23 @@ std::string shown_name(const Candidate &c) {
 std::string shown_time(const Candidate &c) { return c.at_least ? "-" : readable_seconds(c.seconds); }
 
 // Where executions begin with Glynn's sum it is the first row: with the name that results give.
-std::string glynn_row(const Plan &plan) {
+std::string glynn_row(const Plan &plan, std::size_t width) {
     if (!executes_glynn(plan)) return "";
     const StraightRoad road = *straight_road(plan);
-    return formatted("{:<20} {:<9} {:>15.3g} {:>11}\n", engine_name(road.engine), "first", road.terms, "-");
+    return formatted("{:<{}} {:<9} {:>15.3g} {:>11}\n", engine_name(road.engine), width, "first", road.terms,
+                     "-");
 }
 
 std::string candidates_text(const Plan &plan, const BlockPlan &block) {
-    std::string text = formatted("{:<24} {:<9} {:>15} {:>11} {:>11} {:>10} {:>13}\n", "engine", "",
+    std::size_t width = 20;
+    for (const Candidate &c : block.candidates) width = std::max(width, shown_name(c).size());
+    std::string text = formatted("{:<{}} {:<9} {:>15} {:>11} {:>11} {:>10} {:>13}\n", "engine", width, "",
                                  "states/subsets", "at once", "operations", "memory", "time") +
-                       glynn_row(plan);
+                       glynn_row(plan, width);
     for (std::size_t k = 0; k < block.candidates.size(); ++k) {
         const Candidate &c = block.candidates[k];
         const bool by_subsets = sums_subsets(c.engine);
-        text += formatted("{:<20} {:<9} {:>15.3g} {:>11} {:>11.3g} {:>10} {:>13}\n", shown_name(c),
+        text += formatted("{:<{}} {:<9} {:>15.3g} {:>11} {:>11.3g} {:>10} {:>13}\n", shown_name(c), width,
                           status_of(block, k), by_subsets ? c.cost.subsets : c.cost.states,
                           by_subsets ? "-" : formatted("{:.3g}", c.cost.peak_states), c.cost.operations,
                           (c.at_least ? "> " : "") + readable_bytes(c.cost.bytes), shown_time(c));
@@ -244,7 +247,7 @@ std::string candidates_text(const Plan &plan, const BlockPlan &block) {
     return text + slices_text(block) + shapes_text(block) + tree_text(block, plan.options);
 }
 
-Json plan_json(const Plan &plan, const GradientForecast &gradient) {
+Json plan_json(const Plan &plan, const GradientForecast &gradient, const TapePlan *tape) {
     const BlockPlan *block = plan.main_block();
     const Candidate *choice = block ? block->choice() : nullptr;
     Json j;
@@ -301,6 +304,7 @@ Json plan_json(const Plan &plan, const GradientForecast &gradient) {
     j["straight_road"] = road.has_value();
     j["straight_engine"] = road ? Json(engine_name(road->engine)) : Json(nullptr);
     j["executes_straight"] = executes_glynn(plan);
+    j["executes_tape"] = tape != nullptr;
     j["gradient_engine"] = engine_name(gradient.engine);
     j["gradient_device"] = gradient.on_gpu ? "gpu" : "cpu";
     j["groups"] = groups_json(plan);
@@ -335,14 +339,24 @@ std::string glynn_text(const Plan &plan) {
                      engine_name(road->engine), road->terms, road->what);
 }
 
-} // namespace
-
-std::string explain_json(const Plan &plan, const GradientForecast &gradient) {
-    return plan_json(plan, gradient).written();
+// perm_compute runs the engine that is chosen: a tape takes longer to be written down than that takes once.
+std::string tape_text(const Plan &plan, const TapePlan *tape) {
+    if (!tape) return "";
+    return formatted(
+        "{}executions of the plan go along its tape: engine {}, {} states and {} moves, where its "
+        "bound meets the tolerance\n",
+        executes_glynn(plan) ? "then " : "", engine_name(engine_for(Goal::repeated)), tape->tape().states(),
+        tape->tape().moves.size());
 }
 
-std::string picture_json(const Plan &plan, const GradientForecast &gradient) {
-    Json j = plan_json(plan, gradient);
+} // namespace
+
+std::string explain_json(const Plan &plan, const GradientForecast &gradient, const TapePlan *tape) {
+    return plan_json(plan, gradient, tape).written();
+}
+
+std::string picture_json(const Plan &plan, const GradientForecast &gradient, const TapePlan *tape) {
+    Json j = plan_json(plan, gradient, tape);
     Json &picture = j["picture"] = picture_of(plan);
     picture["reduced"] = reductions_text(plan);
     picture["time"] = readable_seconds(plan.seconds);
@@ -353,7 +367,7 @@ std::string picture_json(const Plan &plan, const GradientForecast &gradient) {
     return j.written(-1);
 }
 
-std::string explain_text(const Plan &plan, const GradientForecast &gradient) {
+std::string explain_text(const Plan &plan, const GradientForecast &gradient, const TapePlan *tape) {
     const Options &options = plan.options;
     std::string text = options.machine ? formatted("for: {}\n", name_of(*options.machine)) : "";
     text +=
@@ -362,10 +376,10 @@ std::string explain_text(const Plan &plan, const GradientForecast &gradient) {
                   options.threads == 1 ? "" : "s", readable_bytes(static_cast<double>(options.memory_limit)));
     if (const std::string reduced = reductions_text(plan); !reduced.empty()) text += reduced + "\n";
     const BlockPlan *block = plan.main_block();
-    if (!block) return text + plan.structure + "\n" + glynn_text(plan);
+    if (!block) return text + plan.structure + "\n" + glynn_text(plan) + tape_text(plan, tape);
     text += blocks_text(plan) + candidates_text(plan, *block) + block->why + "\n";
     for (const std::string &line : structure_of_values(plan)) text += line + "\n";
-    text += scale_text(plan) + glynn_text(plan);
+    text += scale_text(plan) + glynn_text(plan) + tape_text(plan, tape);
     if (sums_subsets(gradient.engine))
         text += formatted("derivatives: engine {}, by 2^{} sums over signs{}\n", engine_name(gradient.engine),
                           plan.n() - 1, gradient.on_gpu ? ", on the GPU" : "");

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,12 @@ void check_explained(const perm::Plan &plan) {
     const std::string text = plan.explain();
     CHECK(std::ranges::count(text, '\n') < 60);
     CHECK(text.back() == '\n');
+}
+
+// As explain tells them of a tape.
+std::string formatted_counts(const perm::Result &r) {
+    return std::to_string(static_cast<std::int64_t>(r->states)) + " states and " +
+           std::to_string(static_cast<std::int64_t>(r->operations)) + " moves";
 }
 
 } // namespace
@@ -324,6 +331,44 @@ TEST_CASE("explain: a frontier on a tree names its decomposition, and its pictur
         joins += static_cast<int>(of_two);
     }
     CHECK(joins > 20);
+}
+
+TEST_CASE("explain: each heading ends where its column ends, and the tape of executions is told") {
+    Random random(run::seed(127));
+    int tapes = 0, others = 0;
+    for (int i = 0; i < run::cases(40); ++i) {
+        const std::int64_t n = random.integer(2, 14);
+        const double density = i % 3 == 0 ? 1.0 : 0.4;
+        const perm::Csr a =
+            erdos_renyi(n, density, i % 5 == 0 ? Entries::ones : Entries::real, random.bits());
+        const perm::Plan plan(a);
+        const std::string text = plan.explain();
+        CAPTURE(text);
+        std::istringstream lines(text);
+        std::string head, row;
+        while (head.find("at once") == head.npos && std::getline(lines, head)) {
+        }
+        for (const json &candidate : explained(plan).at("candidates")) {
+            REQUIRE(std::getline(lines, row));
+            if (row.find(" first ") != row.npos) REQUIRE(std::getline(lines, row)); // of no candidate
+            CHECK(row.find(candidate.at("engine").get<std::string>()) == 0);
+            CHECK(row.size() == head.size());
+            for (const char *heading : {"states/subsets", "at once", "operations", "memory"}) {
+                const std::size_t end = head.find(heading) + std::string(heading).size();
+                CHECK(row.at(end - 1) != ' ');
+                CHECK(row.at(end) == ' ');
+            }
+        }
+        const perm::Result r = plan.execute(a.pattern ? nullptr : a.values.data());
+        const std::string told = formatted_counts(r);
+        const bool has_tape = explained(plan).at("executes_tape").get<bool>();
+        CHECK((text.find("executions of the plan go along its tape: engine frontier, ") != text.npos) ==
+              has_tape);
+        if (has_tape && std::string(r->engine) != "glynn") CHECK(text.find(told) != text.npos);
+        ++(has_tape ? tapes : others);
+    }
+    CHECK(tapes > 5);
+    CHECK(others > 5);
 }
 
 TEST_CASE("explain: a tree that is refused says how wide it is") {

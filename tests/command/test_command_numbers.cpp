@@ -209,8 +209,31 @@ TEST_CASE("multiplicities") {
     check_bad("--row-multiplicity", "1",
               "--row-multiplicity has 1 numbers, expected one for each of the 2 rows");
     check_bad("--col-multiplicity", "1,1,1", "expected one for each of the 2 columns");
-    check_bad("--row-multiplicity", "9223372036854775807,1", "--row-multiplicity[0]");
+    check_bad("--row-multiplicity", "9223372036854775807,1", "--row-multiplicity[1] is");
     check_usage_error(folder, {"compute", path, "--row-multiplicity"}, "--row-multiplicity");
+}
+
+TEST_CASE("texts count rows and columns as the file does") {
+    const Folder folder;
+    const std::string head = banner + "coordinate integer general\n4 4 3\n";
+    const std::string half = folder.write("half.mtx", head + "2 1 1\n3 2 1\n4 3 1\n"),
+                      twice = folder.write("twice.csv", "0,1,0\n1,0,0\n0,2,0\n"),
+                      uneven = folder.write("uneven.mtx", dense + "integer general\n2 2\n0\n3\n4\n0\n");
+    const auto check_told = [&](const std::string &file, const std::string &why, const std::string &advice) {
+        const Run r = run(folder, {"hafnian", file});
+        CAPTURE(r.err);
+        CHECK(r.code == 2);
+        CHECK(contains(r.err, why));
+        CHECK(contains(r.err, advice));
+        CHECK_FALSE(contains(r.err, "row 0"));
+        CHECK_FALSE(contains(r.err, "column 0"));
+    };
+    check_told(half, "at row 2, column 1, and none at row 1, column 2.",
+               "write symmetric in place of general in line 1 of the file");
+    check_told(twice, "at row 3, column 2, and none at row 2, column 3.", "A + A^T, the diagonal once");
+    check_told(uneven, "the values at row 1, column 2 and at row 2, column 1 differ", "(A + A^T)/2");
+    folder.write("half.mtx", banner + "coordinate integer symmetric\n4 4 3\n2 1 1\n3 2 1\n4 3 1\n");
+    CHECK(run(folder, {"hafnian", "-q", half}).out == "1\n");
 }
 
 TEST_CASE("lines that may stay unmatched") {
