@@ -1,5 +1,6 @@
 #include "lib/structure/separable/orders.hpp"
 
+#include "lib/structure/separable/order_by_ranks.hpp"
 #include "lib/structure/separable/paths.hpp"
 #include "lib/structure/separable/walk.hpp"
 
@@ -73,6 +74,10 @@ class CheapestShape {
         }
     }
 
+    bool has_any() const { return shape_.has_value(); }
+    bool has_kinds(std::size_t most) const { // without a band
+        return shape_ && shape_->band.is_none() && std::max(shape_->above, shape_->below) <= most;
+    }
     std::optional<SeparableShape> shape() { return std::move(shape_); }
 
   private:
@@ -129,6 +134,14 @@ std::optional<SeparableShape> separable_shape(const DenseResidues &matrix, const
         for (const std::size_t col : {cols.front(), cols.back()})
             cheapest.try_all({values.rows_by_col(col), cols});
     }
+    // Sorting does not tell the order of fractions' residues, or of lines times factors of their own.
+    constexpr std::uint64_t beginnings = 8;
+    for (std::size_t rank = 1; !cheapest.has_any() && rank <= most_kinds; ++rank)
+        for (std::uint64_t seed = 1; !cheapest.has_kinds(rank) && seed <= beginnings; ++seed) {
+            const auto order = order_by_ranks(matrix, rank, seed, poll);
+            if (!order) break;
+            cheapest.try_all(*order);
+        }
     return cheapest.shape();
 }
 

@@ -293,6 +293,55 @@ TEST_CASE("low ranks, boards whose rows are nested, and distances between any po
     CHECK(separable_permanent(*generators_of(board, *path), tell_nobody) == field.from(product));
 }
 
+TEST_CASE("in any order: fractions, lines times factors of their own, points that coincide") {
+    Random random(run::seed(0x73657a));
+    const Montgomery field(large_prime);
+    int found_all = 0, cases = 0;
+    for (int k = 0; k < run::cases(60); ++k) {
+        const std::int64_t n = random.integer(24, 48);
+        std::vector<std::int64_t> x, y;
+        const std::int64_t most = random.integer(12, 200); // small: many coincide
+        for (std::int64_t i = 0; i < n; ++i) {
+            x.push_back(random.integer(0, most));
+            y.push_back(random.integer(0, most));
+        }
+        const std::function<std::int64_t(std::int64_t, std::int64_t)> families[] = {
+            distance, [&](std::int64_t i, std::int64_t j) { return 1 + (j - i + n) % n; },
+            [&](std::int64_t i, std::int64_t j) { return std::abs(x[at(i)] - y[at(j)]); },
+            [&](std::int64_t i, std::int64_t j) { return std::abs(x[at(i)] - x[at(j)]); },
+            [&](std::int64_t i, std::int64_t j) { return 1 + std::max(x[at(i)], y[at(j)]); }};
+        const auto family = at(k % 5);
+        CAPTURE(family);
+        DenseResidues a = permuted(matrix_of(at(n), large_prime, families[family]), random);
+        const std::uint64_t all = random.chance(0.5) ? 3 : random.bits() % large_prime;
+        const std::uint64_t factor = field.power(field.to(all), large_prime - 2);
+        for (std::size_t i = 0; i < a.n; ++i) {
+            const std::uint64_t of_row = k % 2 == 0 ? 1 : random.bits() % large_prime;
+            for (std::size_t j = 0; j < a.n; ++j) {
+                std::uint64_t &value = a.values[i * a.n + j];
+                value = field.multiply(field.from(field.multiply(field.to(value), field.to(of_row))), factor);
+            }
+        }
+        ++cases;
+        const auto shape = separable_shape(a);
+        if (!shape || !shape->band.is_none()) continue;
+        const auto kinds = static_cast<std::size_t>(family == 4 ? 1 : 2);
+        if (shape->above <= kinds && shape->below <= kinds) ++found_all;
+        // By another walk the same: that with its lines the other way round.
+        const auto found = generators_of(a, shape->order);
+        REQUIRE(found.has_value());
+        if (shape->above > 2 || shape->below > 2 || n > 32) continue;
+        LineOrder reversed = shape->order;
+        std::ranges::reverse(reversed.rows);
+        std::ranges::reverse(reversed.cols);
+        const auto back = generators_of(a, reversed);
+        REQUIRE(back.has_value());
+        CHECK(separable_permanent(*back, tell_nobody) == separable_permanent(*found, tell_nobody));
+    }
+    CHECK(10 * found_all >= 9 * cases);
+    MESSAGE(found_all, " of ", cases);
+}
+
 TEST_CASE("two walks through one matrix come to the same") {
     const auto square = [](std::int64_t i, std::int64_t j) { return (i - j) * (i - j); };
     for (const std::uint64_t prime : {primes[2], large_prime}) {
