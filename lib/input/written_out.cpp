@@ -22,15 +22,23 @@ struct Added {
     std::int64_t empty_rows = 0, empty_columns = 0;
 };
 
-Added added_to(std::int64_t rows, std::int64_t cols, bool row_weights, bool col_weights) {
+// How many rows and columns there are, all and those with entries.
+struct LineNumbers {
+    std::int64_t rows, cols, busy_rows, busy_cols;
+};
+
+Added added_to(const LineNumbers &of, bool row_weights, bool col_weights) {
+    const std::int64_t rows = of.rows, cols = of.cols;
     Added out;
     if (row_weights && col_weights) {
-        if (rows <= cols) {
-            out.free_rows = cols;
+        if (of.busy_rows <= of.busy_cols) {
+            out.free_rows = of.busy_cols;
             out.single_columns = rows;
+            out.single_rows = cols - of.busy_cols;
         } else {
-            out.free_columns = rows;
+            out.free_columns = of.busy_rows;
             out.single_rows = cols;
+            out.single_columns = rows - of.busy_rows;
         }
         return out;
     }
@@ -63,7 +71,8 @@ class Writer {
           column_count_(column_count),
           rows_(row_count.sum()),
           cols_(column_count.sum()),
-          added_(added_to(rows_, cols_, given.row_weights, given.col_weights)),
+          lines_(counted_lines()),
+          added_(added_to(lines_, given.row_weights, given.col_weights)),
           n_(rows_ + added_.free_rows + added_.single_rows + added_.empty_rows) {
         warn_if_none_matches(rows_, cols_, added_);
         if (n_ > std::numeric_limits<std::int32_t>::max() - 1)
@@ -93,22 +102,52 @@ class Writer {
         out_.free_columns = static_cast<std::int32_t>(added_.free_columns);
         out_.pattern.rows = out_.pattern.cols = static_cast<std::int32_t>(n_);
         put_given_rows();
-        for (std::int32_t j = 0; added_.single_rows > 0 && j < given_.pattern.cols; ++j)
+        for (std::int32_t j = 0; added_.single_rows > 0 && j < given_.pattern.cols; ++j) {
+            if (added_.free_rows > 0 && is_busy_column(j)) continue;
             for (std::int64_t copy = 0; copy < column_count_[j]; ++copy, close_row()) {
                 put(first_column(j) + copy, column_weight(j));
-                for (std::int64_t f = 0; f < added_.free_columns; ++f) put(cols_ + f, one);
+                for (std::int64_t f = 0; is_busy_column(j) && f < added_.free_columns; ++f)
+                    put(first_free_column() + f, one);
             }
+        }
         for (std::int64_t f = 0; f < added_.free_rows; ++f, close_row()) {
             for (std::int32_t j = 0; j < given_.pattern.cols; ++j)
-                for (std::int64_t copy = 0; copy < column_count_[j]; ++copy)
+                for (std::int64_t copy = 0; is_busy_column(j) && copy < column_count_[j]; ++copy)
                     put(first_column(j) + copy, column_weight(j));
-            for (std::int64_t s = 0; s < added_.single_columns; ++s) put(cols_ + s, one);
+            std::int64_t single = cols_;
+            for (std::int32_t i = 0; added_.single_columns > 0 && i < given_.pattern.rows; ++i)
+                for (std::int64_t copy = 0; copy < row_count_[i]; ++copy, ++single)
+                    if (is_busy_row(i)) put(single, one);
         }
         for (std::int64_t e = 0; e < added_.empty_rows; ++e) close_row();
         return std::move(out_);
     }
 
   private:
+    // Where both sides may stay unmatched, a line without entries does: it keeps its weight, and takes part
+    // in nothing else. 10^5 lines with 50 entries would else have 10^10 of them when they are written out.
+    LineNumbers counted_lines() {
+        LineNumbers lines{rows_, cols_, rows_, cols_};
+        const Pattern &a = given_.pattern;
+        const bool are_too_many = rows_ + cols_ >= std::numeric_limits<std::int32_t>::max();
+        if (!given_.row_weights || !given_.col_weights || are_too_many ||
+            a.nnz() >= std::int64_t{a.rows} * a.cols)
+            return lines;
+        is_used_.resize(at(a.cols));
+        lines.busy_rows = lines.busy_cols = 0;
+        for (std::int32_t i = 0; i < a.rows; ++i) {
+            steps_.take(1 + std::ssize(a.row(i)));
+            if (!a.row(i).empty()) lines.busy_rows += row_count_[i];
+            for (const std::int32_t j : a.row(i)) is_used_[at(j)] = true;
+        }
+        for (std::int32_t j = 0; j < a.cols; ++j)
+            if (is_used_[at(j)]) lines.busy_cols += column_count_[j];
+        return lines;
+    }
+    bool is_busy_row(std::int32_t i) const { return is_used_.empty() || !given_.pattern.row(i).empty(); }
+    bool is_busy_column(std::int32_t j) const { return is_used_.empty() || is_used_[at(j)]; }
+    std::int64_t first_free_column() const { return cols_ + added_.single_columns; }
+
     std::int64_t row_weight(std::int32_t i) const {
         return given_.row_weights ? given_.pattern.nnz() + i : one;
     }
@@ -127,12 +166,10 @@ class Writer {
     }
 
     double count_entries() const {
-        const auto rows = static_cast<double>(rows_), cols = static_cast<double>(cols_);
-        const auto of_free = [](std::int64_t free, double given, std::int64_t single) {
-            return static_cast<double>(free) * (given + static_cast<double>(single));
-        };
-        double entries = of_free(added_.free_rows, cols, added_.single_columns) +
-                         of_free(added_.free_columns, rows, added_.single_rows) +
+        const auto rows = static_cast<double>(lines_.busy_rows), cols = static_cast<double>(lines_.busy_cols);
+        const bool both = given_.row_weights && given_.col_weights;
+        double entries = static_cast<double>(added_.free_rows) * (cols + (both ? rows : 0)) +
+                         static_cast<double>(added_.free_columns) * (rows + (both ? cols : 0)) +
                          static_cast<double>(added_.single_rows + added_.single_columns);
         for (std::int32_t i = 0; i < given_.pattern.rows; ++i)
             for (const std::int32_t j : given_.pattern.row(i))
@@ -149,8 +186,10 @@ class Writer {
                     for (std::int64_t c = 0; c < column_count_[j]; ++c) put(first_column(j) + c, k);
                     ++k;
                 }
-                if (added_.single_columns > 0) put(single++, row_weight(i));
-                for (std::int64_t f = 0; f < added_.free_columns; ++f) put(cols_ + f, row_weight(i));
+                if (added_.single_columns > 0 && (added_.free_columns == 0 || !is_busy_row(i)))
+                    put(single++, row_weight(i));
+                for (std::int64_t f = 0; is_busy_row(i) && f < added_.free_columns; ++f)
+                    put(first_free_column() + f, row_weight(i));
             }
     }
 
@@ -168,6 +207,8 @@ class Writer {
     const InputPattern &given_;
     const LineCounts &row_count_, &column_count_;
     const std::int64_t rows_, cols_; // counted
+    std::vector<bool> is_used_;      // of each column, whether it has entries; none: no line is without
+    const LineNumbers lines_;
     const Added added_;
     const std::int64_t n_;
     std::vector<std::int64_t> first_; // of each column's copies

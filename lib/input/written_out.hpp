@@ -34,6 +34,7 @@ class LineCounts {
 //   either it
 //     keeps the column, or is free itself. Or all of it transposed. What the frontier goes along is the
 //     longer side, its states are sets of the other.
+//     A line without entries keeps its weight, in a line of its own, and no other stands beside it.
 //
 // Where fewer lines may stay unmatched than there are too many, empty lines: the permanent is 0.
 InputPattern written_out(InputPattern given, const LineCounts &row_count, const LineCounts &column_count,

@@ -155,6 +155,45 @@ TEST_CASE("of a staircase: Stirling numbers of the second kind") {
     for (std::size_t k = 0; k <= n; ++k) CHECK(found[k].text() == stirling[n - k].get_str());
 }
 
+TEST_CASE("of few entries in many lines, of which the others keep out") {
+    constexpr std::int64_t n = 100000,
+                           count = 50; // disjoint pairs of entries in rows of their own: (1 + 5 x)^50
+    std::vector<std::int64_t> row_ptr{0}, col, values;
+    for (std::int64_t i = 0; i < n; ++i) {
+        for (std::int64_t j = 0; i % 2000 == 7 && j < 2; ++j) {
+            col.push_back(n - 2 - i + j);
+            values.push_back(2 + j);
+        }
+        row_ptr.push_back(std::ssize(col));
+    }
+    perm_csr csr = PERM_CSR_INIT;
+    csr.n_rows = csr.n_cols = n;
+    csr.nnz = std::ssize(col);
+    csr.row_ptr = row_ptr.data();
+    csr.col_idx = col.data();
+    csr.values = values.data();
+    csr.value_type = PERM_VALUE_I64;
+    const std::vector<perm::Result> found = perm::matchings(csr);
+    REQUIRE(found.size() == n + 1);
+    mpz_class expected = 1, power = 1, sum = 0;
+    for (unsigned long k = 0; k <= count + 5; ++k) {
+        CHECK(found[k].text() == expected.get_str());
+        expected = expected * 5 * (count - std::min<unsigned long>(k, count)) / (k + 1);
+    }
+    CHECK(found.back().text() == "0");
+    // Weights of the lines without entries are factors.
+    std::vector<std::int64_t> row_weights(n, 1), col_weights(n, 1);
+    row_weights[0] = 3;
+    col_weights[n - 1] = 7;
+    csr.row_unmatched = row_weights.data();
+    csr.col_unmatched = col_weights.data();
+    mpz_ui_pow_ui(power.get_mpz_t(), 6, count);
+    CHECK(perm::compute(csr).text() == mpz_class(power * 21).get_str());
+    csr.nnz = 0;
+    std::fill(row_ptr.begin(), row_ptr.end(), 0);
+    CHECK(perm::compute(csr).text() == "21");
+}
+
 TEST_CASE("misuse is refused") {
     const perm::Csr a = constant(3, 1);
     perm_csr view = a.view();

@@ -103,6 +103,7 @@ bool read_line_classes(const perm_csr &a, SmallLineClasses &out) {
 
 std::optional<double> terms_of_line_classes(const InputPattern &input) {
     if (!input.written || input.free_lines() > 0 || input.pattern.rows > most_lines_written) return {};
+    if (input.written->row_weights || input.written->col_weights) return {};
     const Pattern &written = input.written->pattern;
     if (written.rows > most_lines_read || written.cols > most_lines_read) return {};
     const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
