@@ -45,7 +45,7 @@ const KeptPlan *kept_in(PyObject *const *args, Py_ssize_t count, Py_ssize_t expe
 
 PyObject *none() { return Py_NewRef(Py_None); }
 
-// What a result's bounds are where doubles have its number: beyond their range no digit is certain. The same bits as
+// A result's bounds where doubles have its number: beyond their range no digit is certain. The same bits as
 // batch.of_doubles().
 struct OfDoubles {
     double relative, absolute;
