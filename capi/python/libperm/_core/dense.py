@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import sys
 from collections.abc import Iterable, Mapping
 from numbers import Rational
 from typing import TYPE_CHECKING, Any
@@ -165,8 +166,6 @@ _MOST_FULL = 32  # rows: from 16 on a plan goes by these sums too, with the same
 
 def is_full(a: Any) -> bool:
     """Whether these sums have the derivatives sooner than a plan: of an array of floats without zeros."""
-    import sys
-
     np = sys.modules.get("numpy")
     return (
         np is not None
@@ -179,8 +178,17 @@ def is_full(a: Any) -> bool:
     )
 
 
+def derivatives(batch: Any, options: Mapping[str, Any]) -> Any:
+    """Computes those of an array (count, n, n) of doubles."""
+    import numpy as np
+
+    found = np.empty(batch.shape, _of_doubles(batch))
+    Dense(batch).call("perm_gradients", options, (found, None, None, None))
+    return found
+
+
 def gradients(batch: Any, options: Mapping[str, Any]) -> Gradient:
-    """Computes those of an array (count, n, n) of doubles, with bounds and permanents."""
+    """The same, with bounds and permanents."""
     import numpy as np
 
     derivatives, bounds = np.empty(batch.shape, _of_doubles(batch)), np.empty(batch.shape)
@@ -204,9 +212,12 @@ def _batch_of(values: Any, bounds: Any) -> Batch:
     import numpy as np
 
     with np.errstate(divide="ignore", invalid="ignore"):
-        relative = np.where(bounds == 0, 0, np.nextafter(bounds / np.abs(values), np.inf))
-    relative[bounds == np.inf] = np.inf
-    parts = values.view(np.float64).reshape(-1, 2 if values.dtype.kind == "c" else 1)
-    exp2 = np.frexp(np.abs(parts).max(axis=1))[1].astype(np.int64)
-    mantissas = np.ldexp(parts, -exp2[:, None]).view(values.dtype).reshape(-1)
-    return Batch(values, relative, bounds, bounds == 0, mantissas, exp2)
+        sizes = np.minimum(np.abs(values), sys.float_info.max)  # beside an inf the bound is one
+        relative = np.where(bounds == 0, 0, np.nextafter(bounds / sizes, np.inf))
+    if values.dtype.kind != "c":
+        mantissas, exp2 = np.frexp(values)
+    else:
+        parts = values.view(np.float64).reshape(-1, 2)
+        exp2 = np.frexp(np.abs(parts).max(axis=1))[1]
+        mantissas = np.ldexp(parts, -exp2[:, None]).view(values.dtype).reshape(-1)
+    return Batch(values, relative, bounds, bounds == 0, mantissas, exp2.astype(np.int64))

@@ -284,8 +284,7 @@ def gradients(
         plan = Plan._of(pattern, dict(options), value_type_of(pattern.entries, pattern.kind), False)
         found = plan._gradients(batch, full)
     elif by_sums:
-        found = dense.gradients(batch, options)
-        return found if full else found.derivatives
+        return dense.gradients(batch, options) if full else dense.derivatives(batch, options)
     else:
         found = full_batch.gradients(batch, full, options)
     if not full:
@@ -338,7 +337,7 @@ def gradient(A: Any, *, full: bool = False, with_permanent: bool = False, **opti
         return value_or_infinity(found.permanent), found.derivatives
     if not full and quick.are_of_run(options) and dense.is_full(A):
         small = quick.of_run(quick.gradient, options, A) if options else quick.gradient(A)
-        return dense.gradients(as_doubles(A)[None], options).derivatives[0] if small is None else small
+        return dense.derivatives(as_doubles(A)[None], options)[0] if small is None else small
     matrix, options = read(A, with_zeros=True), cast("Options", readable_again(options))
     if exact_minors.are_asked(matrix.kind, options, hasattr(A, "tocsr")):
         permanent = result_of(*_computed(matrix, {**options, "precision": "exact"}))
