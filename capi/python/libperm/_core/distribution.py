@@ -37,7 +37,8 @@ from libperm._core.photons import Experiment
 
 _U = 2.0**-53
 _LEAST = 2.0**-500  # covers what underflows in a square, which at most 98! multiplies
-_MOST_IN_DOUBLES = 98  # photons: the squares of their factorials are doubles
+_MOST_SQUARED = 98  # photons: the squares of their factorials are doubles
+_MOST_OF_FORMS = 200  # photons: masses, which no factorial multiplies, are
 _TOLERANCE = 1e-9  # of an outcome's probability, or of the mean of all outcomes
 _AGAIN_SECONDS = 60.0  # that more digits may be predicted to take, as for permanents
 _QUICK = 0.02  # seconds
@@ -94,7 +95,7 @@ def of_given(e: Experiment, outcomes: Any, limits: Limits) -> Distribution:
 
 def _are_in_doubles(e: Experiment) -> bool:
     """Or as exact as they were given: at first."""
-    return e.is_exact or e.photons <= _MOST_IN_DOUBLES
+    return e.is_exact or e.photons <= (_MOST_SQUARED if _is_plain(e) else _MOST_OF_FORMS)
 
 
 def _none_yet(count: int) -> tuple[Any, Any]:
