@@ -135,16 +135,15 @@ class SearchOnTree {
         if (trees_.empty()) return without_a_tree * of_first_;
         if (cost() > SearchBudget::far * SearchBudget::far * other && spent() > budget.effort * budget.least)
             return 0;
+        const double most = std::min(longest, budget.most(std::min(cost(), other)));
         const double own = budget.of(std::min(cost(), other));
-        if (budget.effort < 1) return std::min(longest * budget.effort, own);
-        if (cost() > SearchBudget::far * other) return std::min(longest, own / 4);
+        if (budget.effort < 1) return std::min({most, longest * budget.effort, own});
+        if (cost() > SearchBudget::far * other) return std::min(most, own / 4);
         const double of_long_runs = 2 * budget.effort * budget.share * other;
         if (cost() > other)
-            return std::min(longest,
-                            comes_near(costs_, other) ? patience * own : std::max(own, of_long_runs));
+            return std::min(most, comes_near(costs_, other) ? patience * own : std::max(own, of_long_runs));
         const bool alone = SearchBudget::far * cost() < other; // nobody else will search
-        return std::min(longest,
-                        std::max(alone ? 4 * own : own, spent() + std::min(gain_, most_gain * cost())));
+        return std::min(most, std::max(alone ? 4 * own : own, spent() + std::min(gain_, most_gain * cost())));
     }
     double cost() const {
         double least = 1e300;

@@ -298,7 +298,9 @@ class Search {
             double spent = 0;
             for (const auto &w : walkers_) spent += w->work();
             if (best().best().empty()) break;
-            const double allowed = std::min(options_.budget.effort * longest, worth(predicted));
+            const double allowed =
+                std::min({options_.budget.effort * longest, worth(predicted),
+                          1e9 * options_.budget.most(std::min(predicted, options_.other_seconds))});
             if (spent >= allowed || spent == spent_before) break; // or there is nothing to anneal
             spent_before = spent;
             round = std::min(round, (allowed - spent) / static_cast<double>(walkers_.size()));

@@ -18,6 +18,11 @@ struct SearchBudget {
     double least = 0.02; // seconds: nobody minds
     double effort = 1;   // for a rough idea of the cost less than 1
     double start = 0;    // seconds that the device takes to be opened and to compile, on some cores meanwhile
+    double limit = 1e300;      // seconds of a run: what takes longer will be refused,
+    double of_refused = 1e300; // which so many seconds of search are to find out
+
+    // What may be spent in all while the best way that is known takes so long.
+    double most(double best) const { return best > limit ? effort * of_refused : 1e300; }
 
     // What a run of so many seconds may be searched for.
     double of(double run) const {

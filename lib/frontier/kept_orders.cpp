@@ -49,7 +49,7 @@ template <class Archive> void serialize(Archive &ar, KeptBranches &kept) {
 }
 
 void add(SearchArguments &to, const SearchBudget &budget) {
-    to.all(budget.share, budget.least, budget.start, budget.effort);
+    to.all(budget.share, budget.least, budget.start, budget.effort, budget.limit, budget.of_refused);
 }
 void add(SearchArguments &to, const FrontierPrice &price) {
     to.all(price.expansion, price.state, price.most_states, price.widest);

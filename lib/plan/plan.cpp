@@ -34,6 +34,7 @@ constexpr double worth_expanding = 0.5;           // seconds of one thread: belo
 constexpr double may_come_down = 8;               // times the memory limit that expansions are tried from
 constexpr std::int64_t most_key_entries = 100000; // of blocks that are looked for a second time
 constexpr int most_trials = 200;                  // of expansions, in all
+constexpr int most_trials_in_vain = 8;            // of what will be refused for its time
 
 // What it takes to take a matrix apart, values included, and to plan blocks when they come.
 double reduction_seconds(std::int64_t nnz, std::int64_t blocks, std::int64_t unplanned) {
@@ -228,7 +229,8 @@ template <class Value> class Planner {
         const bool is_near = whole.bytes < may_come_down * static_cast<double>(plan_.options.memory_limit);
         if (whole.refused ? !is_near : whole.seconds < worth_expanding) return false;
         if (plan_.expanded.contains(block.pattern)) return true;
-        if (trials_ == most_trials) return false;
+        const bool is_late = whole.seconds > usual_threads * plan_.options.refuse_seconds;
+        if (trials_ >= (is_late ? most_trials_in_vain : most_trials)) return false;
         ++trials_;
         const Charge charge(&control_.memory(), 3 * libperm::bytes_of(block));
         Estimate parts;

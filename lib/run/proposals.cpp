@@ -84,6 +84,10 @@ SearchBudget Proposals::search_budget(bool on_gpu) const {
     SearchBudget budget;
     budget.share = on_gpu ? 0.25 : 0.02;
     budget.effort = effort;
+    // Of what will be refused for its time searches take a tenth of the limit in all, or three seconds.
+    constexpr double searches = 4, most_of_refusal = 3, share_of_limit = 0.1;
+    budget.limit = usual_threads * options.refuse_seconds;
+    budget.of_refused = std::min(most_of_refusal, share_of_limit * options.refuse_seconds) / searches;
     return budget;
 }
 

@@ -113,7 +113,9 @@ double search_seconds(const Proposals &task, const SubsetPlan &first) {
     const double own = tree_cost(first).serial_seconds;
     budget.share = 0.02 / std::sqrt(std::max(own, 1.0));
     if (own > will_not_be_run * task.options.refuse_seconds) return least_search;
-    const double worth = std::min(budget.of(own), task.best_so_far().worth_searching);
+    const Outlook other = task.best_so_far();
+    const double worth =
+        std::min({budget.of(own), other.worth_searching, budget.most(std::min(own, other.seconds))});
     return std::clamp(worth, least_search, task.effort * most);
 }
 

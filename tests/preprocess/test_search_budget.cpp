@@ -176,6 +176,36 @@ TEST_CASE("branches: behind another way the search takes its budget, nearly as g
     }
 }
 
+TEST_CASE("of a run that will be refused a search takes what it may, and no less of another") {
+    const Pattern a = trees::block_of(perm::families::mesh2d(14, 14, Entries::ones, 1)).pattern;
+    SearchBudget refused{1, 1, 1}; // seconds
+    refused.limit = 0;
+    refused.of_refused = 0.05;
+    SearchBudget within = refused;
+    within.limit = 1e299;
+    CHECK(refused.most(1) == refused.of_refused);
+    CHECK(within.most(1) > 1e299);
+    BranchSearchOptions on_tree;
+    on_tree.budget = refused;
+    const double less = branches_of(a, on_tree, 2).work;
+    on_tree.budget = within;
+    const double more = branches_of(a, on_tree, 2).work;
+    CHECK(less <= 1.5 * refused.of_refused);
+    CHECK(more > 4 * less);
+
+    std::atomic<std::int64_t> polls = 0;
+    FrontierOrderOptions of_rows;
+    of_rows.poll = [&polls] { ++polls; };
+    const auto polls_with = [&](const SearchBudget &budget) {
+        of_rows.budget = budget;
+        polls = 0;
+        with_threads(2, [&] { find_frontier_order(frontier_sides(a, {}), of_rows); });
+        return polls.load();
+    };
+    const std::int64_t few = polls_with(refused);
+    CHECK(polls_with(within) > 2 * few);
+}
+
 TEST_CASE("blocks: any number of threads makes the same plan") {
     Random random(test_seed() + 1);
     int compared = 0;
