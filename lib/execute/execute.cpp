@@ -115,7 +115,7 @@ class SecondRun {
 } // namespace
 
 void round_off(const Options &options, Outcome &outcome) {
-    if (options.modulus != 0) return reduce(outcome, options.modulus);
+    if (options.modulus != 0) return reduce(outcome, options.modulus, in_words(options.function));
     if (!outcome.wide) return;
     if (!outcome.exact) {
         if (outcome.rel_error_bound <= 0x1p-53) return;

@@ -10,5 +10,8 @@ inline const char *function_name(MatrixFunction function) {
            : function == MatrixFunction::hafnian ? "hafnian"
                                                  : "loop_hafnian";
 }
+inline const char *in_words(MatrixFunction function) {
+    return function == MatrixFunction::loop_hafnian ? "loop hafnian" : function_name(function);
+}
 
 } // namespace libperm

@@ -265,11 +265,12 @@ template <class Value> class Planner {
 
 // Why there is nothing to compute, in words.
 std::string structure_of(const Plan &plan, const Poll &poll) {
-    const char *const name = plan.options.function == MatrixFunction::permanent ? "permanent" : "hafnian";
+    const char *const name = in_words(plan.options.function);
     if (plan.n() == 0) return formatted("the empty matrix: its {} is 1", name);
     if (plan.input.pattern.one_sided) {
-        if (!has_perfect_matching(plan.input.pattern, poll)) return "no perfect matching: the hafnian is 0";
-        return "the reductions alone give the hafnian";
+        if (!has_perfect_matching(plan.input.pattern, poll))
+            return formatted("no perfect matching: the {} is 0", name);
+        return formatted("the reductions alone give the {}", name);
     }
     const std::int32_t rank = maximum_matching(plan.input.pattern, poll).size;
     if (rank < plan.n())

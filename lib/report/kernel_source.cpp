@@ -54,7 +54,7 @@ std::string source_of(const Plan &plan) {
     const BlockPlan *block = plan.main_block();
     if (!block)
         throw Error(PERM_UNSUPPORTED,
-                    formatted("the reductions alone give this permanent, and no kernel is run: leave them "
+                    formatted("the reductions alone give the answer, and no kernel is run: leave them "
                               "out (without all) and ask for engine {}",
                               engines_with_kernels()));
     const Candidate &best = block->best();

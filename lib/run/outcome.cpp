@@ -35,7 +35,7 @@ void round_value(Outcome &outcome, int bits) {
     set_value(outcome, Ball{make_scaled(nearest.value, nearest.exp2), error});
 }
 
-void reduce(Outcome &outcome, std::uint64_t p) {
+void reduce(Outcome &outcome, std::uint64_t p, const char *what) {
     const mpz_class prime = p;
     const Gaussian value =
         outcome.wide ? *outcome.wide : exact_of({outcome.value.mantissa, 0, 0, 0}, outcome.value.exp2);
@@ -44,9 +44,8 @@ void reduce(Outcome &outcome, std::uint64_t p) {
         throw Error(PERM_BAD_OPTION, "precision mod:P takes real entries: these are complex");
     mpz_class residue;
     if (mpz_invert(residue.get_mpz_t(), value.re.get_den_mpz_t(), prime.get_mpz_t()) == 0)
-        throw Error(PERM_BAD_OPTION, "precision mod:" + prime.get_str() +
-                                         ": the permanent has a denominator that is a "
-                                         "multiple of it");
+        throw Error(PERM_BAD_OPTION, "precision mod:" + prime.get_str() + ": the " + what +
+                                         " has a denominator that is a multiple of it");
     residue *= value.re.get_num();
     mpz_fdiv_r(residue.get_mpz_t(), residue.get_mpz_t(), prime.get_mpz_t());
     set_value(outcome, WideBall{{residue, 0}, {}});

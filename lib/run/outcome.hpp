@@ -42,8 +42,9 @@ void set_value(Outcome &outcome, const WideBall &ball);
 constexpr int double_bits = std::numeric_limits<double>::digits;
 void round_value(Outcome &outcome, int bits = double_bits);
 
-// Makes an exact value its residue in 0 .. p - 1. Throws Error (PERM_BAD_OPTION) where there is none.
-void reduce(Outcome &outcome, std::uint64_t p);
+// Makes an exact value its residue in 0 .. p - 1. Throws Error (PERM_BAD_OPTION) where there is none, which
+// names the value as `what`.
+void reduce(Outcome &outcome, std::uint64_t p, const char *what);
 
 // The outcome has the result's value, unless that is of residues, and its counts.
 Outcome outcome_of(const EngineResult &result);

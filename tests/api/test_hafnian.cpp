@@ -263,3 +263,29 @@ TEST_CASE("orders of 0 and odd ones, and lines without an entry") {
     CHECK(value({{x(1), x(1), x(1)}, {x(1), x(1), x(1)}, {x(1), x(1), x(1)}}, "loop_hafnian") == "4");
     CHECK(value({{x(1), x(1), x(1)}, {x(1), x(1), x(1)}, {x(1), x(1), x(1)}}, "hafnian") == "0");
 }
+
+TEST_CASE("a residue that there is not is told of the hafnian") {
+    const std::int64_t row_ptr[] = {0, 1, 2}, col[] = {1, 0};
+    const char *const values[] = {"1/7", "1/7"};
+    perm_csr a = PERM_CSR_INIT;
+    a.n_rows = a.n_cols = a.nnz = 2;
+    a.row_ptr = row_ptr;
+    a.col_idx = col;
+    a.values = values;
+    a.value_type = PERM_VALUE_TEXT;
+    perm_opts opts = PERM_OPTS_INIT;
+    for (const auto &[function, name] :
+         {std::pair("hafnian", "the hafnian"), std::pair("loop_hafnian", "the loop hafnian"),
+          std::pair("permanent", "the permanent")}) {
+        CAPTURE(function);
+        opts.function = function;
+        opts.precision = "mod:7";
+        perm::Result r;
+        CHECK(perm_compute(&a, &opts, r.raw()) == PERM_BAD_OPTION);
+        CHECK(std::string(perm_last_error()).find(std::string(name) + " has a denominator") !=
+              std::string::npos);
+        opts.precision = "mod:5";
+        CHECK(perm::compute(a, opts).text() ==
+              (function == std::string("permanent") ? "4" : "3")); // 1/49, 1/7
+    }
+}
