@@ -2,6 +2,8 @@
 
 #include <atomic>
 #include <cerrno>
+#include <charconv>
+#include <csignal>
 #include <cstdio>
 #include <fcntl.h>
 #include <filesystem>
@@ -83,10 +85,49 @@ void rename(const std::string &from, const std::string &to) {
     if (std::rename(from.c_str(), to.c_str()) != 0) fail(to);
 }
 
+constexpr std::string_view temporary_end = ".writing";
+std::atomic<unsigned> temporaries = 0; // of this process
+
 // Of this process, or of one of its number that was killed: it is passed over where it is there.
 std::string temporary_name(const std::string &file) {
-    static std::atomic<unsigned> counter = 0;
-    return file + "." + std::to_string(getpid()) + "." + std::to_string(counter++) + ".writing";
+    return file + "." + std::to_string(getpid()) + "." + std::to_string(temporaries++) +
+           std::string(temporary_end);
+}
+
+std::filesystem::path folder_of(const std::string &file) {
+    const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+    return folder.empty() ? "." : folder;
+}
+
+// Whether some process may be writing under this name, which ends in its number and that of its file.
+bool is_being_written(std::string_view numbers) {
+    pid_t process = 0;
+    unsigned number = 0;
+    const char *const end = numbers.data() + numbers.size();
+    const auto [point, error] = std::from_chars(numbers.data(), end, process);
+    if (error != std::errc{} || process <= 0 || point == end || *point != '.') return true; // no such name
+    const auto [last, error_of_number] = std::from_chars(point + 1, end, number);
+    if (error_of_number != std::errc{} || last != end) return true;
+    if (process == getpid()) return number < temporaries; // else of one of its number before it
+    return kill(process, 0) == 0 || errno != ESRCH;
+}
+
+// What processes left behind that were killed while they wrote to this file. Nobody misses what cannot be
+// removed.
+void remove_unfinished(const std::string &file) noexcept {
+    try {
+        const std::string begin = std::filesystem::path(file).filename().string() + ".";
+        for (const auto &entry : std::filesystem::directory_iterator(folder_of(file))) {
+            const std::string name = entry.path().filename().string();
+            if (name.size() < begin.size() + temporary_end.size() || !name.starts_with(begin) ||
+                !name.ends_with(temporary_end))
+                continue;
+            const std::string_view numbers = std::string_view(name).substr(
+                begin.size(), name.size() - begin.size() - temporary_end.size());
+            if (!is_being_written(numbers)) unlink(entry.path().c_str());
+        }
+    } catch (...) {
+    }
 }
 
 // Others may write too, and whoever may write to the folder may have laid a link there.
@@ -153,8 +194,8 @@ void write_durably(const std::string &file, std::string_view bytes, bool is_torn
         unlink(temporary.c_str());
         throw;
     }
-    const std::filesystem::path folder = std::filesystem::path(file).parent_path();
-    File(folder.empty() ? "." : folder.string(), O_RDONLY | O_DIRECTORY).sync();
+    remove_unfinished(file);
+    File(folder_of(file).string(), O_RDONLY | O_DIRECTORY).sync();
 }
 
 std::string read_file(const std::string &file) {

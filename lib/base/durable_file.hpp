@@ -9,7 +9,7 @@ namespace libperm {
 // Under another name first, on the disk before it is renamed. Where one lies there already it stays, as
 // `file`.previous; a torn one goes, and the one before it stays. Others may read and write it meanwhile:
 // there always is a whole one. A link is replaced, not followed. Throws std::system_error, for a folder and a
-// device too.
+// device too. What killed processes left of writing it goes.
 void write_durably(const std::string &file, std::string_view bytes, bool is_torn = false);
 
 std::string previous_of(const std::string &file); // its name

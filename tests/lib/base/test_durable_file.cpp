@@ -98,6 +98,30 @@ TEST_CASE("links laid under the names of what is being written are not followed"
     CHECK(read_file(victim) == "precious");
 }
 
+TEST_CASE("what killed processes left of writing a file goes with the next write") {
+    const TemporaryFolder folder;
+    const std::string file = folder / "kept";
+    const pid_t killed = fork();
+    if (killed == 0) _exit(0);
+    REQUIRE(waitpid(killed, nullptr, 0) == killed); // its number is nobody's now
+    const auto left_by = [&](const std::string &numbers) { return file + "." + numbers + ".writing"; };
+    const std::string of_killed = left_by(std::to_string(killed) + ".0"),
+                      of_the_same_number = left_by(std::to_string(getpid()) + ".4000000000"),
+                      of_one_that_writes = left_by(std::to_string(getppid()) + ".0"),
+                      others = left_by("of.mine"),
+                      of_another_file = folder / "kept2." + std::to_string(killed) + ".0.writing";
+    for (const std::string &name :
+         {of_killed, of_the_same_number, of_one_that_writes, others, of_another_file})
+        std::ofstream(name) << "begun";
+    write_durably(file, "new");
+    CHECK(!fs::exists(of_killed));
+    CHECK(!fs::exists(of_the_same_number));
+    CHECK(fs::exists(of_one_that_writes));
+    CHECK(fs::exists(others));
+    CHECK(fs::exists(of_another_file));
+    CHECK(read_file(file) == "new");
+}
+
 TEST_CASE("a link in the file's place is replaced, and what it names stays") {
     const TemporaryFolder folder;
     const std::string file = folder / "kept", target = folder / "target";
