@@ -108,9 +108,9 @@ bool BackgroundPlan::is_fit(const Residues &residues, std::size_t matrix) const 
 EngineResult run_background(const EngineRun &run, const EngineInput &input) {
     const BackgroundPlan &plan = *plan_as<BackgroundPlan>(run.choice);
     const Residues &residues = *input.residues();
-    return matrix_by_matrix(run.control, residues, plan.products, [&](std::uint64_t matrix) {
-        return Modulo(plan, residues, matrix).permanent(run.control);
-    });
+    return matrix_by_matrix(
+        run.control, residues, plan.products, plan.table_bytes(),
+        [&](std::uint64_t matrix) { return Modulo(plan, residues, matrix).permanent(run.control); });
 }
 
 } // namespace libperm

@@ -53,8 +53,8 @@ Cost background_cost(const Proposals &task, const BackgroundPlan &plan) {
     cost.operations = matrices * plan.products;
     cost.serial_seconds =
         call_seconds + matrices * (product_seconds * plan.products + entry_seconds * entries);
-    cost.bytes =
-        std::min<double>(matrices, task.options.threads) * plan.table_bytes() + 8 * matrices * entries;
+    cost.bytes_of_matrix = plan.table_bytes();
+    cost.bytes = cost.bytes_of_matrix + 8 * matrices * entries;
     return cost;
 }
 

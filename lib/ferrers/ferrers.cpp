@@ -82,7 +82,7 @@ void propose_ferrers(Proposals &task, Engine self) {
 
 EngineResult run_ferrers(const EngineRun &run, const EngineInput &input) {
     const FerrersPlan &plan = *plan_as<FerrersPlan>(run.choice);
-    return matrix_by_matrix(run.control, *input.residues(), plan.matrix_products(),
+    return matrix_by_matrix(run.control, *input.residues(), plan.matrix_products(), 0,
                             [&](std::uint64_t matrix) {
                                 run.control.advance(plan.matrix_products());
                                 return product_modulo(plan, *input.residues(), matrix);

@@ -142,9 +142,10 @@ EngineResult run_low_rank(const EngineRun &run, const EngineInput &input) {
     const Residues *residues = input.residues();
     if (!residues) return nearly_rank_one(*input.block(), run.control);
     const auto rank = static_cast<std::int32_t>(plan.lines.rows.size());
-    const Charge charge(&run.control.memory(), static_cast<std::int64_t>(bytes_of_forms(plan.n, rank, 0)));
+    const double shared = bytes_of_forms(plan.n, rank, 0), each = bytes_of_forms(plan.n, rank, 1) - shared;
+    const Charge charge(&run.control.memory(), static_cast<std::int64_t>(shared));
     const Monomials monomials(plan.n, rank, [&run] { run.control.poll(); });
-    return matrix_by_matrix(run.control, *residues, plan.products, [&](std::uint64_t matrix) {
+    return matrix_by_matrix(run.control, *residues, plan.products, each, [&](std::uint64_t matrix) {
         return FactorsModulo(plan, monomials, *residues, matrix).permanent(run.control);
     });
 }

@@ -50,9 +50,10 @@ Cost low_rank_cost(const Proposals &task, const LowRank &of) {
     Cost cost;
     cost.operations = matrices * products_of(of, task.a.rows);
     cost.serial_seconds = call_seconds + product_seconds * cost.operations + matrices * entry_seconds * lines;
-    cost.bytes = bytes_of_forms(task.a.rows, static_cast<std::int32_t>(of.rows.size()),
-                                std::min<double>(matrices, task.options.threads)) +
-                 8 * matrices * lines;
+    const auto rank = static_cast<std::int32_t>(of.rows.size());
+    const double bytes = bytes_of_forms(task.a.rows, rank, 1);
+    cost.bytes_of_matrix = bytes - bytes_of_forms(task.a.rows, rank, 0);
+    cost.bytes = bytes + 8 * matrices * lines;
     return cost;
 }
 

@@ -69,8 +69,7 @@ double ProductTask::serial_seconds() const {
 
 void ProductTask::require_limits() const {
     const double monomials = monomial_count(factors_.n(), factors_.rank()),
-                 bytes = bytes_of_forms(factors_.n(), factors_.rank(),
-                                        std::min<double>(residues(), options_.threads));
+                 bytes = bytes_of_forms(factors_.n(), factors_.rank(), 1);
     const std::string what = formatted("polynomials in {} variables of degree {} with {:.3g} monomials",
                                        factors_.rank(), n(), monomials);
     if (monomials > most_monomials)
@@ -119,8 +118,9 @@ Gaussian ProductTask::permanent(PieceStore *store, RunControl &control) const {
                            monomial_count(factors_.n(), factors_.rank()), primes.size() / each));
     control.begin(share * all, share * serial_seconds() / options_.threads);
     RunControl own(control, 1, PieceScope{store, {}});
-    const Charge charge(&control.memory(),
-                        static_cast<std::int64_t>(bytes_of_forms(factors_.n(), factors_.rank(), 0)));
+    const double shared = bytes_of_forms(factors_.n(), factors_.rank(), 0),
+                 of_prime = bytes_of_forms(factors_.n(), factors_.rank(), 1) - shared;
+    const Charge charge(&control.memory(), static_cast<std::int64_t>(shared));
     const Monomials monomials(factors_.n(), factors_.rank(), poll);
     const auto modulo = [&](std::uint64_t k) {
         const std::vector<std::uint64_t> prime(each, primes[each * k]);
@@ -134,7 +134,7 @@ Gaussian ProductTask::permanent(PieceStore *store, RunControl &control) const {
         return part;
     };
     const std::vector<Part> parts =
-        parts_of_pieces(own, primes.size() / each, work, Part{}, each_on_its_thread(own, modulo));
+        parts_of_pieces(own, primes.size() / each, work, Part{}, each_on_its_thread(own, modulo, of_prime));
     std::vector<std::uint64_t> residues;
     for (const Part &part : parts) residues.insert(residues.end(), part.begin(), part.begin() + each);
     return from_residues(primes, residues, each == 2, poll, &control.memory()) *

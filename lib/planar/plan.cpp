@@ -50,7 +50,7 @@ double seconds_of(const Price &price, const PlanarPlan &plan) {
 Cost planar_cost(const Proposals &task, PlanarPlan &plan) {
     constexpr double bytes_of_ball = 112;
     Price price = by_residues(task, plan);
-    double bytes_of_number = 8;
+    double bytes_of_number = bytes_of_residue;
     const bool may_round = task.values.numbers.are_tracked() && task.values.may_be_long;
     if (const Price balls = by_balls(plan); may_round && seconds_of(balls, plan) < seconds_of(price, plan)) {
         plan.by_residues = false;
@@ -61,8 +61,8 @@ Cost planar_cost(const Proposals &task, PlanarPlan &plan) {
     cost.operations = price.products;
     cost.serial_seconds = call_seconds + seconds_of(price, plan);
     const double matrices = plan.by_residues ? task.matrices() : 1;
-    const double at_once =
-        std::min<double>(plan.by_residues ? matrices : plan.determinants(), task.options.threads);
+    const double at_once = plan.by_residues ? 1 : std::min<double>(plan.determinants(), task.options.threads);
+    if (plan.by_residues) cost.bytes_of_matrix = bytes_of_number * plan.fronts.peak();
     cost.bytes =
         static_cast<double>(plan.bytes()) +
         bytes_of_number * (plan.fronts.peak() * at_once + matrices * static_cast<double>(task.a.nnz()));

@@ -13,6 +13,8 @@
 
 namespace libperm {
 
+constexpr double bytes_of_residue = 8;
+
 class Proposals;
 
 class PlanarPlan final : public EnginePlan {

@@ -138,6 +138,7 @@ EngineResult run_planar(const EngineRun &run, const EngineInput &input) {
     const Work work{*plan_as<PlanarPlan>(run.choice), graph, run.control};
     if (const Residues *residues = input.residues())
         return matrix_by_matrix(run.control, *residues, work.plan.matrix_products(),
+                                bytes_of_residue * work.plan.fronts.peak(),
                                 [&](std::uint64_t matrix) { return modulo(work, *residues, matrix); });
     return by_balls(work, *input.block());
 }

@@ -17,6 +17,8 @@ struct Cost {
     std::int64_t bytes_per_state = 0;   // in a list or in a table
     double operations = 0;              // multiply-adds
     double bytes = 0;
+    double bytes_of_matrix =
+        0; // of these, of one matrix of residues; as many at the same time as there is room for
     double compile_seconds = 0; // of these: for a kernel that is not there yet
     double serial_seconds = 0;  // on one thread, or on the GPU
 };

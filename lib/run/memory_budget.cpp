@@ -44,6 +44,11 @@ void MemoryBudget::require(std::int64_t bytes, const std::string &what) const {
                                              " is the limit; allow more with memory_limit_bytes");
 }
 
+std::int64_t MemoryBudget::room() const {
+    const std::lock_guard lock(mutex_);
+    return limit_ - taken_ - (held_ - unnoticed_bytes);
+}
+
 std::int64_t MemoryBudget::peak() const {
     const std::lock_guard lock(mutex_);
     return peak_;

@@ -32,6 +32,7 @@ class MemoryBudget final : public MemoryAccount {
 
     std::int64_t peak() const; // counted against the limit
     std::int64_t limit() const { return limit_; }
+    std::int64_t room() const; // that may still be held
 
   private:
     void change(std::int64_t taken, std::int64_t held);

@@ -7,7 +7,9 @@
 #include "lib/run/run_control.hpp"
 #include "preprocess/parallel.hpp"
 
+#include <algorithm>
 #include <cstdint>
+#include <oneapi/tbb/task_arena.h>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -76,15 +78,24 @@ std::vector<Part> parts_of_pieces(RunControl &control, std::uint64_t count, doub
     return parts;
 }
 
-// compute() of above where each piece runs on one thread.
-template <class Run> auto each_on_its_thread(RunControl &control, const Run &run) {
-    return [&control, &run](std::span<const std::uint64_t> todo, const auto &done) {
+// compute() of above where each piece runs on one thread, and takes so many bytes: with less memory than all
+// threads would take fewer are at work.
+template <class Run> auto each_on_its_thread(RunControl &control, const Run &run, double bytes = 0) {
+    return [&control, &run, bytes](std::span<const std::uint64_t> todo, const auto &done) {
         const auto one = [&](std::uint64_t k) {
             control.begin_piece();
             done(todo[k], run(todo[k]));
         };
-        if (todo.size() == 1)
-            one(0);
+        const double threads = oneapi::tbb::this_task_arena::max_concurrency(),
+                     room = static_cast<double>(control.memory().room());
+        const auto at_once = static_cast<std::uint64_t>(
+            bytes * threads > room ? std::max(1.0, room / bytes) : static_cast<double>(todo.size()));
+        if (std::min<std::uint64_t>(at_once, todo.size()) == 1)
+            for (std::uint64_t k = 0; k < todo.size(); ++k) one(k);
+        else if (at_once < todo.size())
+            parallel_for(at_once, [&](std::uint64_t first) {
+                for (std::uint64_t k = first; k < todo.size(); k += at_once) one(k);
+            });
         else
             parallel_for(todo.size(), one);
     };

@@ -167,6 +167,10 @@ Candidate Proposals::judged(Candidate c, const Slowdown &slowdown) const {
     if (values.numbers.precision == Precision::exact && !c.on_gpu)
         c.cost.bytes += std::max(0.0, bytes_of_residues(a, c, values.numbers, bits) -
                                           static_cast<double>(MemoryBudget::unnoticed_bytes));
+    if (const double each = c.cost.bytes_of_matrix; each > 0) {
+        const double room = std::floor((machine.memory_limit(false) - c.cost.bytes) / each);
+        c.cost.bytes += each * std::clamp(room, 0.0, std::min<double>(matrices(), options.threads) - 1);
+    }
     judge(c);
     return c;
 }

@@ -32,8 +32,8 @@ void propose_separable(Proposals &task, Engine self) {
         c.cost.operations = matrices * plan->products;
         c.cost.serial_seconds =
             call_seconds + matrices * (of_product * plan->products + entry_seconds * entries);
-        c.cost.bytes = std::min<double>(matrices, task.options.threads) * (plan->table_bytes + 8 * entries) +
-                       8 * matrices * static_cast<double>(task.a.nnz());
+        c.cost.bytes_of_matrix = plan->table_bytes + 8 * entries;
+        c.cost.bytes = c.cost.bytes_of_matrix + 8 * matrices * static_cast<double>(task.a.nnz());
         c.plan = plan;
     } else if (task.asks_for(self)) {
         c.refusal = PERM_UNSUPPORTED;

@@ -13,6 +13,10 @@
 namespace libperm {
 namespace {
 
+double entries_of(const Residues &residues) { // written out
+    return static_cast<double>(residues.pattern.rows) * residues.pattern.rows;
+}
+
 DenseResidues dense_matrix(const Residues &residues, std::uint64_t matrix) {
     const Pattern &a = residues.pattern;
     const auto n = at(a.rows);
@@ -26,7 +30,7 @@ DenseResidues dense_matrix(const Residues &residues, std::uint64_t matrix) {
 
 std::uint64_t along_the_walk(const SeparablePlan &plan, const Residues &residues, std::uint64_t matrix,
                              RunControl &control) {
-    const double entries = static_cast<double>(residues.pattern.rows) * residues.pattern.rows;
+    const double entries = entries_of(residues);
     Charge charge(&control.memory(), static_cast<std::int64_t>(plan.table_bytes + 8 * entries));
     const std::optional<Generators> found = generators_of(dense_matrix(residues, matrix), plan.shape.order,
                                                           plan.shape.band, [&control] { control.poll(); });
@@ -42,9 +46,9 @@ std::uint64_t along_the_walk(const SeparablePlan &plan, const Residues &residues
 EngineResult run_separable(const EngineRun &run, const EngineInput &input) {
     const SeparablePlan &plan = *plan_as<SeparablePlan>(run.choice);
     const Residues &residues = *input.residues();
-    return matrix_by_matrix(run.control, residues, plan.products, [&](std::uint64_t matrix) {
-        return along_the_walk(plan, residues, matrix, run.control);
-    });
+    return matrix_by_matrix(
+        run.control, residues, plan.products, plan.table_bytes + 8 * entries_of(residues),
+        [&](std::uint64_t matrix) { return along_the_walk(plan, residues, matrix, run.control); });
 }
 
 } // namespace libperm

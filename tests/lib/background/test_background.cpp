@@ -205,6 +205,32 @@ TEST_CASE("two groups in which none stays, against a sum of binomials") {
 }
 
 // A row with much beside it may be taken for a class of its own: the answer is right all the same, and later.
+// Of the memory that one thread takes, two have enough as well: they take turns.
+TEST_CASE("less memory than each thread would take") {
+    Random random(run::seed(0x6d656d6f));
+    constexpr std::int64_t n = 40;
+    Dense dense(at(n), std::vector<double>(at(n), 1));
+    for (std::int64_t i = 0; i < 18; ++i)
+        for (std::int64_t j = 0; j < 18; ++j)
+            if (random.chance(0.3)) dense[at(i)][at(j)] = static_cast<double>(random.integer(2, 9));
+    const perm::Csr a = from_dense(dense);
+    const std::string right = perm::compute(a, with("background", "exact")).text();
+    const auto text_with = [&](std::int64_t bytes, int threads) -> std::string {
+        perm_opts opts = with("background", "exact");
+        opts.memory_limit_bytes = bytes;
+        opts.threads = threads;
+        perm::Result r;
+        const perm_csr view = a.view();
+        const perm_status status = perm_compute(&view, &opts, r.raw());
+        CHECK((status == PERM_OK || status == PERM_REFUSED_MEMORY));
+        return r.text();
+    };
+    std::int64_t bytes = 1 << 20;
+    while (text_with(bytes, 1).empty()) bytes += bytes / 8;
+    REQUIRE(bytes > 1 << 20);
+    for (const int threads : {1, 2, 3}) CHECK(text_with(bytes, threads) == right);
+}
+
 TEST_CASE("classes are found as they were made, nearly always") {
     Random random(run::seed(0x666f756e));
     int found = 0;
