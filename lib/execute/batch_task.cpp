@@ -2,6 +2,7 @@
 
 #include "jit/compile/digest.hpp"
 #include "lib/base/error.hpp"
+#include "lib/execute/execute.hpp"
 #include "lib/execute/plan_task.hpp"
 #include "lib/input/digest.hpp"
 #include "lib/run/naming_matrix.hpp"
@@ -24,7 +25,9 @@ BatchTask::BatchTask(const Plan &plan, const BatchWays &ways, const void *values
         naming_matrix(k, [&] {
             const Values one = read_values(plan.input, matrix(k), poll, &control.memory());
             digests += digest_of(one);
-            if (planned_anew_ < 0 && why_planned_anew(plan, one)) planned_anew_ = k;
+            const bool is_planned_anew = why_planned_anew(plan, one) != nullptr;
+            if (planned_anew_ < 0 && is_planned_anew) planned_anew_ = k;
+            if (!is_planned_anew && is_refused(plan)) throw Error(plan.refusal, plan.refusal_text);
         });
     digest_ = digest_of_bytes(digests + std::to_string(count));
 }

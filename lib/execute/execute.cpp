@@ -141,6 +141,10 @@ const char *why_planned_anew(const Plan &plan, const Values &values) {
     return nullptr;
 }
 
+bool is_refused(const Plan &plan) {
+    return plan.refusal != PERM_OK && (plan.values_known || !plan.options.passes.merging);
+}
+
 Outcome execute_once(const Plan &plan, const Values &values, RunControl &control, PieceStore *store) {
     if (plan.refusal != PERM_OK) throw Error(plan.refusal, plan.refusal_text);
     return run(plan, values, control, store);
@@ -159,8 +163,7 @@ Outcome execute(const Plan &plan, const Values &values, RunControl &control, Pie
     // Numbers of both signs take more memory than was planned with, complex ones other arithmetic.
     if (why_planned_anew(plan, values)) return execute(plan_anew(), values, control, store);
     // With values there may be repeated rows and columns, and less to do.
-    if (plan.refusal != PERM_OK && !plan.values_known && plan.options.passes.merging)
-        return execute(plan_anew(), values, control, store);
+    if (plan.refusal != PERM_OK && !is_refused(plan)) return execute(plan_anew(), values, control, store);
     const Charge charge(&control.memory(), bytes_of(values));
     Outcome outcome = execute_once(plan, values, control, store);
     if (Escalation(plan.options).may_change_numbers()) {

@@ -18,6 +18,9 @@ void round_off(const Options &options, Outcome &outcome);
 // Why these values are not computed by this plan, but by one that would be made anew for them; or null.
 const char *why_planned_anew(const Plan &plan, const Values &values);
 
+// Whether the limits refuse the plan whatever the values are, but for such as it is made anew for.
+bool is_refused(const Plan &plan);
+
 // This executes the plan itself, without what may follow it.
 Outcome execute_once(const Plan &plan, const Values &values, RunControl &control, PieceStore *store);
 

@@ -552,6 +552,23 @@ TEST_CASE("a batch of integers by shards: exact, and as each is executed alone")
     }
 }
 
+TEST_CASE("a batch that the limits refuse is refused when its task is made") {
+    const perm::Csr a = random_dense(30, 4104);
+    perm_opts opts = PERM_OPTS_INIT;
+    opts.device = "cpu";
+    opts.engine = "ryser";
+    opts.threads = 1;
+    opts.time_limit_seconds = 0.5;
+    const perm::Plan plan(a, opts);
+    perm_task *task = nullptr;
+    CHECK(perm_task_batch(plan.raw(), a.values.data(), 0, 3, &task) == PERM_REFUSED_TIME);
+    CHECK(task == nullptr);
+    const std::string text = perm_last_error();
+    CHECK(text.find("too large for the limits") != std::string::npos);
+    CHECK(perm_task_batch(plan.raw(), a.values.data(), 0, 0, &task) == PERM_OK); // nothing is to be done
+    perm_task_destroy(task);
+}
+
 TEST_CASE("samples by shards are matchings, of any kind of lines") {
     Random random(run::seed(4104));
     const perm::Csr square = erdos_renyi(8, 0.6, Entries::nonnegative, random.bits());
