@@ -19,7 +19,7 @@ void fill(perm_result &result, const perm_plan &plan, const libperm::TapeAnswer 
 }
 
 bool execute_directly(const perm_plan &plan, const void *values, perm_result &result) {
-    if (!values || plan.plan.options.device == libperm::Device::gpu) return false;
+    if (!values) return false;
     if (plan.glynn) {
         libperm::DenseSum sum;
         if (plan.glynn->run(values, sum, plan.plan.options)) {
@@ -27,7 +27,7 @@ bool execute_directly(const perm_plan &plan, const void *values, perm_result &re
             return true;
         }
     }
-    if (!plan.direct) return false;
+    if (!plan.direct || plan.plan.options.device == libperm::Device::gpu) return false;
     libperm::TapeAnswer answer;
     for (const bool dd : plan.direct->escalation().of_tape())
         if (plan.direct->run({&values, 1}, dd, &answer) && plan.direct->is_enough(answer)) {

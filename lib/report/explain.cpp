@@ -224,9 +224,11 @@ std::string shown_time(const Candidate &c) { return c.at_least ? "-" : readable_
 
 // Where executions begin with Glynn's sum it is the first row: with the name that results give.
 std::string glynn_row(const Plan &plan, std::size_t width) {
-    if (!executes_glynn(plan)) return "";
-    const StraightRoad road = *straight_road(plan);
-    return formatted("{:<{}} {:<9} {:>15.3g} {:>11}\n", engine_name(road.engine), width, "first", road.terms,
+    const std::optional<StraightRoad> road = executed_straight(plan);
+    if (!road) return "";
+    return formatted("{:<{}} {:<9} {:>15.3g} {:>11}
+                     ", engine_name(road->engine), width, " first ",
+                     road->terms,
                      "-");
 }
 
@@ -303,7 +305,7 @@ Json plan_json(const Plan &plan, const GradientForecast &gradient, const TapePla
     const std::optional<StraightRoad> road = straight_road(plan);
     j["straight_road"] = road.has_value();
     j["straight_engine"] = road ? Json(engine_name(road->engine)) : Json(nullptr);
-    j["executes_straight"] = executes_glynn(plan);
+    j["executes_straight"] = executed_straight(plan).has_value();
     j["executes_tape"] = tape != nullptr;
     j["gradient_engine"] = engine_name(gradient.engine);
     j["gradient_device"] = gradient.on_gpu ? "gpu" : "cpu";
@@ -330,12 +332,14 @@ std::string scale_text(const Plan &plan) {
 
 // Says what perm_compute does, which may answer without the plan, and what executing it does.
 std::string glynn_text(const Plan &plan) {
-    const std::optional<StraightRoad> road = straight_road(plan);
+    const std::optional<StraightRoad> computed = straight_road(plan), executed = executed_straight(plan),
+                                      &road = computed ? computed : executed;
     if (!road) return "";
     return formatted("{} the straight road: engine {}, {:.0f} {} in one sum, where its bound meets the "
                      "tolerance\n",
-                     executes_glynn(plan) ? "perm_compute and executions of the plan take"
-                                          : "perm_compute takes",
+                     !executed   ? "perm_compute takes"
+                     : !computed ? "executions of the plan take, on the processor,"
+                                 : "perm_compute and executions of the plan take",
                      engine_name(road->engine), road->terms, road->what);
 }
 

@@ -50,3 +50,22 @@ TEST_CASE("GPU: batches have the bits of the CPU, those in twice the precision t
             }
         }
 }
+
+TEST_CASE("GPU: full matrices of few lines are summed at once, with the bits of the CPU") {
+    if (!gpu()) return;
+    constexpr std::int64_t count = 50;
+    Random random(run::seed(0x677063));
+    for (const std::int64_t n : {4, 12, 20}) {
+        CAPTURE(n);
+        const perm::Csr a = dense_block(n, Entries::real, random);
+        std::vector<double> values;
+        for (std::int64_t k = 0; k < count; ++k) {
+            const std::vector<double> some = random_values(a, Entries::real, random);
+            values.insert(values.end(), some.begin(), some.end());
+        }
+        Results here(count), there(count);
+        execute(a, "cpu", values, here);
+        execute(a, "gpu", values, there);
+        for (std::int64_t k = 0; k < count; ++k) check_same_bits(here[k], there[k]);
+    }
+}

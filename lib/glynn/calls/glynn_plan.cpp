@@ -21,7 +21,7 @@ GlynnPlan::GlynnPlan(const Plan &plan)
       escalation_(plan.options) {}
 
 std::unique_ptr<const GlynnPlan> GlynnPlan::of(const Plan &plan) {
-    if (!executes_glynn(plan)) return nullptr;
+    if (!executed_straight(plan)) return nullptr;
     return std::unique_ptr<const GlynnPlan>(new GlynnPlan(plan)); // its constructor is private
 }
 

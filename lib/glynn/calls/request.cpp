@@ -82,7 +82,7 @@ std::optional<SmallRequest> small_request(const perm_opts *opts, MatrixFunction 
 namespace {
 
 bool is_usual(const Options &o, bool is_integer) {
-    return !o.names_engine() && o.modulus == 0 && o.device != Device::gpu && o.reckoned_gpus == 0 &&
+    return !o.names_engine() && o.modulus == 0 && o.reckoned_gpus == 0 &&
            (o.precision == Precision::automatic || o.precision == Precision::double_ ||
             (o.precision == Precision::exact && is_integer)) &&
            o.memory_limit >= ample_bytes && o.refuse_seconds >= ample_seconds && o.passes == Passes() &&
@@ -91,9 +91,7 @@ bool is_usual(const Options &o, bool is_integer) {
 
 bool is_full(const Pattern &a) { return a.nnz() == std::int64_t{a.rows} * a.cols; }
 
-} // namespace
-
-std::optional<StraightRoad> straight_road(const Plan &plan) {
+std::optional<StraightRoad> sum_without_plan(const Plan &plan) {
     const Options &o = plan.options;
     const InputPattern &input = plan.input;
     const bool is_integer = input.value_type == PERM_VALUE_I64 || input.value_type == PERM_VALUE_PATTERN;
@@ -118,14 +116,26 @@ std::optional<StraightRoad> straight_road(const Plan &plan) {
     return StraightRoad{glynn, std::ldexp(1.0, std::max(plan.n(), least_sign_order) - 1), "subsets"};
 }
 
-bool executes_glynn(const Plan &plan) {
-    const InputPattern &input = plan.input;
-    if (!straight_road(plan) || input.value_type == PERM_VALUE_PATTERN || plan.refusal != PERM_OK)
-        return false;
+bool is_read_as_given(const InputPattern &input) {
     if (input.pattern.one_sided)
         return input.written && !input.multiplied && !input.written->row_weights && !input.written->repeats &&
                input.written->source.empty() && is_full(input.written->pattern);
     return !input.repeats && input.source.empty() && !input.written && is_full(input.pattern);
+}
+
+} // namespace
+
+std::optional<StraightRoad> straight_road(const Plan &plan) {
+    return plan.options.device == Device::gpu ? std::nullopt : sum_without_plan(plan);
+}
+
+// Where a GPU is named, too: the sum is done before a GPU has a matrix and has told its permanent.
+std::optional<StraightRoad> executed_straight(const Plan &plan) {
+    const bool is_of_gpu = plan.options.device == Device::gpu && plan.input.pattern.one_sided;
+    if (plan.input.value_type == PERM_VALUE_PATTERN || plan.refusal != PERM_OK || is_of_gpu ||
+        !is_read_as_given(plan.input))
+        return {};
+    return sum_without_plan(plan);
 }
 
 bool is_small_and_dense(std::int64_t n, std::int64_t nnz) {

@@ -36,8 +36,8 @@ struct StraightRoad {
 };
 std::optional<StraightRoad> straight_road(const Plan &plan); // none if it would not begin with one
 
-// Whether the plan's executions begin with it: as perm_compute, where the pattern is full.
-bool executes_glynn(const Plan &plan);
+// That the plan's executions begin with: as perm_compute, where the pattern is full, and on a named GPU, too.
+std::optional<StraightRoad> executed_straight(const Plan &plan);
 
 // Whether the sum over signs comes first: what there is to gain otherwise takes longer to look for.
 bool is_small_and_dense(std::int64_t n, std::int64_t nnz);
