@@ -7,13 +7,18 @@
 #include "lib/base/log.hpp"
 #include "lib/base/threads.hpp"
 #include "lib/execute/checkpoint.hpp"
+#include "lib/execute/execute.hpp"
 #include "lib/execute/plan_task.hpp"
 #include "lib/glynn/calls/compute_small.hpp"
 #include "lib/glynn/multiplicities/exact_multiplicities.hpp"
 #include "lib/glynn/multiplicities/merged_lines.hpp"
 #include "lib/input/call_watch.hpp"
+#include "lib/input/graph.hpp"
+#include "lib/polynomial/rank_one_added.hpp"
 #include "lib/run/entry_rounding.hpp"
+#include "lib/run/escalation.hpp"
 
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -88,15 +93,28 @@ bool compute_line_classes(const perm_csr *a, const libperm::Options &options, li
     return true;
 }
 
+// Where all lines of a sparse matrix may stay unmatched: engines of graphs serve any of its numbers.
+std::optional<libperm::InputPattern> graph_for(libperm::RunControl &control, const perm_csr *a,
+                                               const libperm::Options &options) {
+    if (options.function != libperm::MatrixFunction::permanent || options.names_engine() ||
+        options.device == libperm::Device::gpu)
+        return {};
+    return libperm::read_as_two_sided_graph(
+        a, [&control] { control.poll(); }, &control.memory());
+}
+
 // To be executed once: without a tape, which takes longer to write down than the plan's own way. In the
 // arena of its threads `work` follows, given the plan and the values.
 template <class Work>
-std::unique_ptr<perm_plan> plan_for_once(const perm_csr *a, const libperm::Options &options,
+std::unique_ptr<perm_plan> plan_for_once(const perm_csr *a, const libperm::Options &given_options,
                                          libperm::RunControl &control, const Work &work) {
     Stopwatch watch;
     auto made = std::make_unique<perm_plan>();
     made->is_account = true;
-    libperm::InputPattern input = pattern_for(control, a, options.function);
+    std::optional<libperm::InputPattern> graph = graph_for(control, a, given_options);
+    libperm::Options options = given_options;
+    if (graph) options.function = libperm::MatrixFunction::loop_hafnian;
+    libperm::InputPattern input = graph ? *std::move(graph) : pattern_for(control, a, options.function);
     libperm::Values values = values_for(control, input, libperm::GivenValues(input, *a).data());
     libperm::simplify(input, values);
     made->seconds_check = watch.lap();
@@ -119,14 +137,57 @@ std::unique_ptr<perm_plan> plan_for_once(const perm_csr *a, const libperm::Optio
     return made;
 }
 
+// Exactly, where the matrix has a structure that it loses among lines that may stay unmatched, and is quicker
+// with it than by the plan.
+std::optional<libperm::RankOneAdded> with_structure(const perm_csr *a, const libperm::Options &options,
+                                                    const libperm::Plan &plan, libperm::RunControl &control) {
+    constexpr double as_looking = 0.1; // seconds
+    const auto precision = options.precision;
+    const bool is_exact = precision == libperm::Precision::exact && options.modulus == 0;
+    if (options.function != libperm::MatrixFunction::permanent || plan.input.pattern.one_sided ||
+        plan.input.free_lines() == 0 || options.names_engine() || options.device == libperm::Device::gpu ||
+        !options.passes.structure || !options.checkpoint.empty() ||
+        (plan.refusal == PERM_OK && plan.seconds < as_looking) ||
+        (!is_exact && precision != libperm::Precision::automatic))
+        return {};
+    const libperm::InputPattern input = pattern_for(control, a, options.function);
+    const libperm::InputPattern &given = libperm::as_given(input);
+    const bool may_serve = given.row_weights && given.col_weights && !input.multiplied &&
+                           (is_exact || libperm::counts(given.value_type)) &&
+                           libperm::may_have_structure_beside(given);
+    if (!may_serve) return {};
+    const libperm::Values values = values_for(control, given, libperm::GivenValues(input, *a).data());
+    const double seconds = plan.refusal == PERM_OK ? plan.seconds : std::numeric_limits<double>::infinity();
+    return libperm::RankOneAdded::of(given, values, options, seconds, control);
+}
+
+libperm::Outcome sum_of(const libperm::RankOneAdded &matchings, const libperm::Options &options,
+                        libperm::RunControl &control) {
+    libperm::Outcome outcome = libperm::execute(matchings.plan(), matchings.values(), control);
+    libperm::Gaussian sum;
+    for (const libperm::Gaussian &x : matchings.numbers(outcome, [&control] { control.poll(); })) {
+        sum.re += x.re;
+        sum.im += x.im;
+    }
+    libperm::set_value(outcome, libperm::WideBall{std::move(sum), {}});
+    libperm::round_off(options, outcome);
+    return outcome;
+}
+
 std::unique_ptr<perm_plan> compute_by_plan(const perm_csr *a, const libperm::Options &options,
                                            libperm::RunControl &control, perm_result &r) {
+    std::optional<libperm::RankOneAdded> matchings;
     auto made =
         plan_for_once(a, options, control, [&](const libperm::Plan &plan, const libperm::Values &values) {
             Stopwatch watch;
-            fill(r, plan, run_kept(libperm::PlanTask(plan, values), plan.options, control));
+            matchings = with_structure(a, options, plan, control);
+            const libperm::Plan &taken = matchings ? matchings->plan() : plan;
+            fill(r, taken,
+                 matchings ? sum_of(*matchings, options, control)
+                           : run_kept(libperm::PlanTask(plan, values), plan.options, control));
             r.seconds_run = watch.lap();
         });
+    if (matchings) made->plan = matchings->plan();
     r.seconds_check = made->seconds_check;
     r.seconds_plan = made->seconds_plan;
     r.seconds_total = r.seconds_check + r.seconds_plan + r.seconds_run;

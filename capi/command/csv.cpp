@@ -185,7 +185,8 @@ FileNumber number_of(const Lines &lines, std::string_view field, const Table &ta
         return is_fraction(part) ? std::string(part)
                                  : parse_number(lines, part, "", Field::real, Reading::as_written).text;
     };
-    FileNumber number{{}, text_of_part(parts.re)};
+    FileNumber number;
+    number.text = text_of_part(parts.re);
     if (table.field == Field::complex) number.text.append(" ").append(text_of_part(im));
     return number;
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace libperm {
 namespace {
@@ -129,6 +130,53 @@ InputPattern as_graph(InputPattern given, const LineCounts &count, bool has_loop
             }
             graph.pattern.row_ptr.push_back(std::ssize(graph.pattern.col));
         }
+    graph.written = std::make_shared<const InputPattern>(std::move(given));
+    return graph;
+}
+
+InputPattern as_two_sided_graph(InputPattern given, const LineCounts &row_count,
+                                const LineCounts &column_count, const Poll &poll, MemoryAccount *account) {
+    const Pattern &a = given.pattern;
+    const std::int64_t rows = row_count.sum(), lines = rows + column_count.sum();
+    if (lines > std::numeric_limits<std::int32_t>::max() - 1)
+        throw Error(
+            PERM_UNSUPPORTED,
+            formatted("{} lines, each as often as it counts, are more than this version can index", lines));
+    const std::vector<std::int64_t> first = first_copies(column_count, a.cols);
+    double entries = static_cast<double>(lines);
+    for (std::int32_t i = 0; i < a.rows; ++i)
+        for (const std::int32_t j : a.row(i))
+            entries += static_cast<double>(row_count[i]) * static_cast<double>(column_count[j]);
+    constexpr double of_entry = 24, most = 0x1p60; // lists grow by doubling
+    const Charge charge(account, static_cast<std::int64_t>(std::min(of_entry * entries, most)));
+    InputPattern graph;
+    graph.value_type = given.value_type;
+    for (std::int32_t i = 0; i < a.rows; ++i) graph.multiplied = graph.multiplied || row_count[i] != 1;
+    for (std::int32_t j = 0; j < a.cols; ++j) graph.multiplied = graph.multiplied || column_count[j] != 1;
+    graph.repeats = graph.multiplied;
+    graph.pattern.one_sided = true;
+    graph.pattern.rows = graph.pattern.cols = static_cast<std::int32_t>(lines);
+    PolledSteps steps(poll);
+    const auto put = [&](std::int64_t line, std::int64_t value) {
+        steps.take(2);
+        graph.pattern.col.push_back(static_cast<std::int32_t>(line));
+        graph.source.push_back(value);
+    };
+    const auto close = [&] { graph.pattern.row_ptr.push_back(std::ssize(graph.pattern.col)); };
+    std::int64_t line = 0;
+    for (std::int32_t i = 0; i < a.rows; ++i)
+        for (std::int64_t copy = 0; copy < row_count[i]; ++copy, close()) {
+            put(line++, a.nnz() + i);
+            std::int64_t k = a.row_begin(i);
+            for (const std::int32_t j : a.row(i)) {
+                for (std::int64_t other = first[at(j)]; other < first[at(j) + 1]; ++other)
+                    put(rows + other, k);
+                ++k;
+            }
+        }
+    for (std::int32_t j = 0; j < a.cols; ++j)
+        for (std::int64_t copy = 0; copy < column_count[j]; ++copy, close())
+            put(line++, a.nnz() + a.rows + j);
     graph.written = std::make_shared<const InputPattern>(std::move(given));
     return graph;
 }

@@ -5,6 +5,10 @@
 #include "lib/input/values.hpp"
 #include "lib/input/written_out.hpp"
 
+#include <perm.h>
+
+#include <optional>
+
 namespace libperm {
 
 // `pattern` is one-sided: the entries above the diagonal, and the loops. `count`: copies of a line are
@@ -13,6 +17,17 @@ namespace libperm {
 // for what is not symmetric.
 InputPattern as_graph(InputPattern given, const LineCounts &count, bool has_loops, const Poll &poll,
                       MemoryAccount *account = nullptr);
+
+// The graph of a matrix whose rows and columns may all stay unmatched, at the weights that `given` has: its
+// lines are the rows, then the columns, each with a loop. The sum over the matrix's matchings is its loop
+// hafnian. Nothing is written out but the entries.
+InputPattern as_two_sided_graph(InputPattern given, const LineCounts &row_count,
+                                const LineCounts &column_count, const Poll &poll,
+                                MemoryAccount *account = nullptr);
+
+// Of a matrix with few entries where all lines may stay unmatched, as the caller gave it; else none.
+std::optional<InputPattern> read_as_two_sided_graph(const perm_csr *a, const Poll &poll,
+                                                    MemoryAccount *account = nullptr);
 
 // The values of both halves, in the order of `given`, are equal but for rounding: of numbers that are exact,
 // equal. What stands in one half alone is 0. Throws Error (PERM_BAD_MATRIX), which tells by how much they

@@ -214,6 +214,19 @@ InputPattern read_rectangle(const perm_csr *given, const Poll &poll, MemoryAccou
     return read_as_given(a, poll, account);
 }
 
+std::optional<InputPattern> read_as_two_sided_graph(const perm_csr *given, const Poll &poll,
+                                                    MemoryAccount *account) {
+    const perm_csr a = checked(given);
+    constexpr std::int64_t least_lines = 16; // of fewer, either way takes microseconds
+    constexpr double fullest = 0.25;
+    if (!a.row_unmatched || !a.col_unmatched || a.n_rows + a.n_cols < least_lines ||
+        static_cast<double>(a.nnz) > fullest * static_cast<double>(a.n_rows) * static_cast<double>(a.n_cols))
+        return {};
+    return as_two_sided_graph(read_as_given(a, poll, account),
+                              LineCounts(a.row_multiplicity, a.n_rows, "row"),
+                              LineCounts(a.col_multiplicity, a.n_cols, "col"), poll, account);
+}
+
 InputPattern read_free(const perm_csr *given, MatrixFunction function, const Poll &poll,
                        MemoryAccount *account) {
     perm_csr a = checked(given);
@@ -324,7 +337,8 @@ Values read_values(const InputPattern &input, const void *values, const Poll &po
     }
     if (input.written) {
         const Values written = read_values(*input.written, values, poll, account);
-        if (input.pattern.one_sided) require_symmetric(*input.written, written, poll);
+        const bool is_of_two_sides = input.written->col_weights; // the matrix, of which the graph is one
+        if (input.pattern.one_sided && !is_of_two_sides) require_symmetric(*input.written, written, poll);
         return spread(written, input.source, poll);
     }
     if (count > 0 && !values)

@@ -349,7 +349,7 @@ std::string tape_text(const Plan &plan, const TapePlan *tape) {
     return formatted(
         "{}executions of the plan go along its tape: engine {}, {} states and {} moves, where its "
         "bound meets the tolerance\n",
-        executes_glynn(plan) ? "then " : "", engine_name(engine_for(Goal::repeated)), tape->tape().states(),
+        executed_straight(plan) ? "then " : "", engine_name(engine_for(Goal::repeated)), tape->tape().states(),
         tape->tape().moves.size());
 }
 

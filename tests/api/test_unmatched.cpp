@@ -93,6 +93,147 @@ TEST_CASE("every engine sums over the matchings") {
     CHECK(nonzero > run::enough(300));
 }
 
+TEST_CASE("of sparse matrices, whose engines are those of graphs") {
+    Random random(run::seed(2403));
+    int nonzero = 0;
+    for (const DrawnKind &kind : kinds)
+        for (int i = 0; i < run::cases(25); ++i) {
+            MatchingMatrix a;
+            a.cols = random.integer(8, 12);
+            a.entries.assign(static_cast<std::size_t>(random.integer(8, 11)),
+                             std::vector<Gaussian>(static_cast<std::size_t>(a.cols)));
+            for (std::int64_t k = a.rows() * a.cols / 5; k > 0; --k)
+                a.entries[static_cast<std::size_t>(random.integer(0, a.rows() - 1))]
+                         [static_cast<std::size_t>(random.integer(0, a.cols - 1))] = kind.draw(random);
+            const auto weights = [&](std::int64_t count) {
+                std::vector<Gaussian> all;
+                for (std::int64_t k = 0; k < count; ++k)
+                    all.push_back(random.chance(0.1) ? Gaussian{} : kind.draw(random));
+                return all;
+            };
+            a.row_weights = weights(a.rows());
+            a.col_weights = weights(a.cols);
+            if (i % 5 == 0) a.row_times.assign(static_cast<std::size_t>(a.rows()), 1), a.row_times[2] = 2;
+            if (i % 7 == 0) a.col_times.assign(static_cast<std::size_t>(a.cols), 1), a.col_times[1] = 0;
+            const MatchingInput input = input_of(a, kind, random);
+            std::int64_t given = 0;
+            for (const auto &row : a.entries)
+                for (const Gaussian &x : row) given += !is_zero(x);
+            if (kind.type == PERM_VALUE_PATTERN && given != input.csr().nnz) continue;
+            const Gaussian truth = oracle::over_matchings(a);
+            nonzero += !is_zero(truth);
+            CAPTURE(kind.name);
+            CAPTURE(i);
+            for (const char *precision : {"auto", "exact"}) {
+                check_gaussian(*perm::compute(input.csr(), in_precision("auto", precision)).raw(), truth);
+                check_gaussian(*perm::compute(input.csr(), in_precision("frontier", precision)).raw(), truth);
+            }
+        }
+    CHECK(nonzero > run::enough(100));
+    // 10^10 entries, if each line had one beside it that is free: a path, whose matchings are Fibonacci's
+    // numbers.
+    constexpr std::int64_t n = 60000;
+    std::vector<std::int64_t> row_ptr{0}, col;
+    for (std::int64_t i = 0; i < n; ++i) {
+        if (i < 500) col.push_back(i);
+        if (i < 500) col.push_back(i + 1);
+        row_ptr.push_back(std::ssize(col));
+    }
+    perm_csr path = PERM_CSR_INIT;
+    path.n_rows = path.n_cols = n;
+    path.nnz = std::ssize(col);
+    path.row_ptr = row_ptr.data();
+    path.col_idx = col.data();
+    path.value_type = PERM_VALUE_PATTERN;
+    std::vector<double> ones(n, 1);
+    path.row_unmatched = path.col_unmatched = ones.data(); // which are not read of a pattern
+    mpz_class fibonacci;
+    mpz_fib_ui(fibonacci.get_mpz_t(), 1002);
+    CHECK(perm::compute(path, in_precision("auto", "exact")).text() == fibonacci.get_str());
+}
+
+namespace {
+
+// A dense matrix of fractions, all of whose lines may stay unmatched, at these weights.
+struct DenseFractions {
+    std::size_t n;
+    std::vector<mpq_class> entries, row_weights, col_weights;
+
+    template <class Call> auto run_with(const Call &call, bool has_weights) {
+        std::vector<std::string> texts;
+        std::vector<std::int64_t> row_ptr{0}, col;
+        for (std::size_t i = 0; i < n; ++i) {
+            for (std::size_t j = 0; j < n; ++j) {
+                if (entries[i * n + j] == 0) continue;
+                col.push_back(static_cast<std::int64_t>(j));
+                texts.push_back(entries[i * n + j].get_str());
+            }
+            row_ptr.push_back(std::ssize(col));
+        }
+        for (const auto *numbers : {&row_weights, &col_weights})
+            for (const mpq_class &x : *numbers) texts.push_back(x.get_str());
+        std::vector<const char *> pointers;
+        for (const std::string &text : texts) pointers.push_back(text.c_str());
+        perm_csr a = PERM_CSR_INIT;
+        a.n_rows = a.n_cols = static_cast<std::int64_t>(n);
+        a.nnz = std::ssize(col);
+        a.row_ptr = row_ptr.data();
+        a.col_idx = col.data();
+        a.value_type = PERM_VALUE_TEXT;
+        a.values = pointers.data();
+        a.row_unmatched = has_weights ? pointers.data() + a.nnz : nullptr;
+        a.col_unmatched = has_weights ? pointers.data() + a.nnz + n : nullptr;
+        return call(a);
+    }
+
+    perm::Result compute() {
+        return run_with([](const perm_csr &a) { return perm::compute(a, in_precision("auto", "exact")); },
+                        true);
+    }
+    std::vector<perm::Result> matchings() {
+        return run_with([](const perm_csr &a) { return perm::matchings(a, in_precision("auto", "exact")); },
+                        false);
+    }
+};
+
+// With each entry over the weights of its lines, times all weights.
+mpq_class from_numbers_of_matchings(DenseFractions a) {
+    mpq_class weights = 1, sum = 0;
+    for (std::size_t i = 0; i < a.n; ++i) {
+        weights *= a.row_weights[i] * a.col_weights[i];
+        for (std::size_t j = 0; j < a.n; ++j) a.entries[i * a.n + j] /= a.row_weights[i] * a.col_weights[j];
+    }
+    for (const perm::Result &number : a.matchings()) sum += mpq_class(number.text());
+    return sum * weights;
+}
+
+} // namespace
+
+TEST_CASE("beside a structure that the lines which may stay unmatched would hide") {
+    Random random(run::seed(2404));
+    for (int k = 0; k < 4; ++k) {
+        CAPTURE(k);
+        const bool is_board = k < 2, has_weights = k % 2 == 1;
+        DenseFractions a{is_board ? std::size_t{40} : std::size_t{26}, {}, {}, {}};
+        std::vector<std::int64_t> x, y; // few different ones: then sums over subsets count
+        for (std::size_t i = 0; i < a.n; ++i) {
+            x.push_back(random.integer(0, 5));
+            y.push_back(random.integer(0, 5));
+            a.row_weights.emplace_back(!has_weights ? 1 : is_board ? random.integer(1, 2) : 2);
+            a.col_weights.emplace_back(has_weights && !is_board ? mpq_class(1, 3) : mpq_class(1));
+        }
+        for (std::size_t i = 0; i < a.n; ++i)
+            for (std::size_t j = 0; j < a.n; ++j)
+                a.entries.emplace_back(is_board ? mpq_class(i <= j + 10 ? 1 : 0)
+                                                : mpq_class(std::abs(x[i] - y[j]), 3));
+        for (mpq_class &entry : a.entries) entry.canonicalize();
+        const perm::Result found = a.compute();
+        CHECK(found->exact == 1);
+        CHECK(mpq_class(found.text()) == from_numbers_of_matchings(a));
+        if (is_board) CHECK(found->n == 40); // and not 80
+    }
+}
+
 TEST_CASE("derivatives by entries and weights are those of the sum") {
     Random random(run::seed(2402));
     int compared = 0;

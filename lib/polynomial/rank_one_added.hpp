@@ -1,0 +1,44 @@
+// The sum over the matchings of a matrix whose lines may all stay unmatched, by the structure of the matrix
+// itself. With r and c the weights of rows and of columns,
+//
+//     perm(A + t r c^T) = sum_k t^(n-k) (n-k)! M_k,    M_k: over the matchings with k entries,
+//
+// for the n - k lines of either side that are left are matched in any order. A + t r c^T has A's structure,
+// or nearly: a rank one higher at most, the same entries beside a background. At t = 2^b all M_k stand beside
+// each other in one number. Lines of the shorter side that are missing are empty, with weight 1.
+#pragma once
+
+#include "lib/input/input_pattern.hpp"
+#include "lib/input/values.hpp"
+#include "lib/plan/plan.hpp"
+#include "lib/run/outcome.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace libperm {
+
+class RankOneAdded {
+  public:
+    // Where that matrix has a structure, and takes less than so many seconds. `values`: entries and weights,
+    // as many as there are: of other lines they are 1. No line counts several times.
+    static std::optional<RankOneAdded> of(const InputPattern &given, const Values &values,
+                                          const Options &options, double seconds, RunControl &control);
+
+    const Plan &plan() const { return plan_; }
+    const Values &values() const { return values_; } // for the plan
+
+    // Of the plan's permanent: M_0, M_1, ...
+    std::vector<Gaussian> numbers(const Outcome &permanent, const Poll &poll) const;
+
+  private:
+    Plan plan_;
+    Values values_;
+    unsigned long bits_ = 0;
+    mpz_class denominator_ = 1; // of all M_k
+};
+
+// Whether a matrix may have one: it is dense, and large enough that structure is looked for.
+bool may_have_structure_beside(const InputPattern &given);
+
+} // namespace libperm
