@@ -226,10 +226,8 @@ std::string shown_time(const Candidate &c) { return c.at_least ? "-" : readable_
 std::string glynn_row(const Plan &plan, std::size_t width) {
     const std::optional<StraightRoad> road = executed_straight(plan);
     if (!road) return "";
-    return formatted("{:<{}} {:<9} {:>15.3g} {:>11}
-                     ", engine_name(road->engine), width, " first ",
-                     road->terms,
-                     "-");
+    return formatted("{:<{}} {:<9} {:>15.3g} {:>11}\n", engine_name(road->engine), width, "first",
+                     road->terms, "-");
 }
 
 std::string candidates_text(const Plan &plan, const BlockPlan &block) {
@@ -349,8 +347,8 @@ std::string tape_text(const Plan &plan, const TapePlan *tape) {
     return formatted(
         "{}executions of the plan go along its tape: engine {}, {} states and {} moves, where its "
         "bound meets the tolerance\n",
-        executed_straight(plan) ? "then " : "", engine_name(engine_for(Goal::repeated)), tape->tape().states(),
-        tape->tape().moves.size());
+        executed_straight(plan) ? "then " : "", engine_name(engine_for(Goal::repeated)),
+        tape->tape().states(), tape->tape().moves.size());
 }
 
 } // namespace
