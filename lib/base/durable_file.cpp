@@ -5,6 +5,7 @@
 #include <charconv>
 #include <csignal>
 #include <cstdio>
+#include <dirent.h>
 #include <fcntl.h>
 #include <filesystem>
 #include <sys/stat.h>
@@ -94,9 +95,9 @@ std::string temporary_name(const std::string &file) {
            std::string(temporary_end);
 }
 
-std::filesystem::path folder_of(const std::string &file) {
+std::string folder_of(const std::string &file) {
     const std::filesystem::path folder = std::filesystem::path(file).parent_path();
-    return folder.empty() ? "." : folder;
+    return folder.empty() ? "." : folder.string();
 }
 
 // Whether some process may be writing under this name, which ends in its number and that of its file.
@@ -113,21 +114,23 @@ bool is_being_written(std::string_view numbers) {
 }
 
 // What processes left behind that were killed while they wrote to this file. Nobody misses what cannot be
-// removed.
-void remove_unfinished(const std::string &file) noexcept {
-    try {
-        const std::string begin = std::filesystem::path(file).filename().string() + ".";
-        for (const auto &entry : std::filesystem::directory_iterator(folder_of(file))) {
-            const std::string name = entry.path().filename().string();
-            if (name.size() < begin.size() + temporary_end.size() || !name.starts_with(begin) ||
-                !name.ends_with(temporary_end))
-                continue;
-            const std::string_view numbers = std::string_view(name).substr(
-                begin.size(), name.size() - begin.size() - temporary_end.size());
-            if (!is_being_written(numbers)) unlink(entry.path().c_str());
-        }
-    } catch (...) {
+// removed. By calls that allocate nothing in C++: some of std::filesystem's end the process where no memory
+// is left.
+void remove_unfinished(const std::string &file) {
+    const std::size_t slash = file.rfind('/') + 1; // 0 where there is none
+    const std::string_view begin = std::string_view(file).substr(slash);
+    DIR *const folder = opendir(folder_of(file).c_str());
+    if (folder == nullptr) return;
+    while (const dirent *entry = readdir(folder)) {
+        const std::string_view name = entry->d_name;
+        if (name.size() <= begin.size() + 1 + temporary_end.size() || !name.starts_with(begin) ||
+            name[begin.size()] != '.' || !name.ends_with(temporary_end))
+            continue;
+        const std::string_view numbers =
+            name.substr(begin.size() + 1, name.size() - begin.size() - 1 - temporary_end.size());
+        if (!is_being_written(numbers)) unlinkat(dirfd(folder), entry->d_name, 0);
     }
+    closedir(folder);
 }
 
 // Others may write too, and whoever may write to the folder may have laid a link there.
@@ -195,7 +198,7 @@ void write_durably(const std::string &file, std::string_view bytes, bool is_torn
         throw;
     }
     remove_unfinished(file);
-    File(folder_of(file).string(), O_RDONLY | O_DIRECTORY).sync();
+    File(folder_of(file), O_RDONLY | O_DIRECTORY).sync();
 }
 
 std::string read_file(const std::string &file) {
