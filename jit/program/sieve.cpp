@@ -1,0 +1,37 @@
+#include "jit/program/sieve.hpp"
+
+namespace libperm {
+namespace {
+
+// Whether the prefix is left; `to` is what it becomes.
+bool goes_on(const SieveProgram &program, const SieveProgram::Step &step, const SieveProgram::Branch &branch,
+             const std::uint32_t *from, std::uint32_t *to) {
+    for (std::size_t w = 0; w < program.words; ++w) to[w] = from[w] + branch.adds[w];
+    std::uint32_t *const codes = to + program.words;
+    for (std::size_t c = 0; c < program.codes; ++c) codes[c] = from[program.words + c];
+    codes[0] += branch.sign;
+    for (const SieveProgram::Finish &row : step.finishes) {
+        const std::uint32_t count = (to[row.word] >> row.shift) & row.mask;
+        if (count == row.vanishes) return false;
+        for (std::size_t c = 0; c < program.codes; ++c) codes[c] += row.codes[count][c];
+    }
+    return true;
+}
+
+} // namespace
+
+std::vector<std::uint32_t> sieve_prefixes(const SieveProgram &program, std::size_t steps) {
+    const std::size_t size = program.prefix_words();
+    std::vector<std::uint32_t> prefixes(size), next, one(size);
+    for (std::size_t k = 0; k < steps; ++k) {
+        next.clear();
+        for (std::size_t from = 0; from < prefixes.size(); from += size)
+            for (const SieveProgram::Branch &branch : program.steps[k].branches)
+                if (goes_on(program, program.steps[k], branch, &prefixes[from], one.data()))
+                    next.insert(next.end(), one.begin(), one.end());
+        prefixes.swap(next);
+    }
+    return prefixes;
+}
+
+} // namespace libperm
