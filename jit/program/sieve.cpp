@@ -1,10 +1,8 @@
 #include "jit/program/sieve.hpp"
 
 namespace libperm {
-namespace {
 
-// Whether the prefix is left; `to` is what it becomes.
-bool goes_on(const SieveProgram &program, const SieveProgram::Step &step, const SieveProgram::Branch &branch,
+bool sieve_goes_on(const SieveProgram &program, const SieveProgram::Step &step, const SieveProgram::Branch &branch,
              const std::uint32_t *from, std::uint32_t *to) {
     for (std::size_t w = 0; w < program.words; ++w) to[w] = from[w] + branch.adds[w];
     std::uint32_t *const codes = to + program.words;
@@ -18,8 +16,6 @@ bool goes_on(const SieveProgram &program, const SieveProgram::Step &step, const 
     return true;
 }
 
-} // namespace
-
 std::vector<std::uint32_t> sieve_prefixes(const SieveProgram &program, std::size_t steps) {
     const std::size_t size = program.prefix_words();
     std::vector<std::uint32_t> prefixes(size), next, one(size);
@@ -27,7 +23,7 @@ std::vector<std::uint32_t> sieve_prefixes(const SieveProgram &program, std::size
         next.clear();
         for (std::size_t from = 0; from < prefixes.size(); from += size)
             for (const SieveProgram::Branch &branch : program.steps[k].branches)
-                if (goes_on(program, program.steps[k], branch, &prefixes[from], one.data()))
+                if (sieve_goes_on(program, program.steps[k], branch, &prefixes[from], one.data()))
                     next.insert(next.end(), one.begin(), one.end());
         prefixes.swap(next);
     }

@@ -56,6 +56,10 @@ struct SieveProgram {
     std::size_t prefix_words() const { return words + codes; }
 };
 
+// Whether a prefix is left after a branch of a step; `to` is what it becomes.
+bool sieve_goes_on(const SieveProgram &program, const SieveProgram::Step &step,
+                   const SieveProgram::Branch &branch, const std::uint32_t *from, std::uint32_t *to);
+
 // All prefixes after `steps` steps that are not dropped, each prefix_words() long, in the order of the walk:
 // that of their branches.
 std::vector<std::uint32_t> sieve_prefixes(const SieveProgram &program, std::size_t steps);

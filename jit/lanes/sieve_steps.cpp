@@ -1,0 +1,126 @@
+#include "jit/lanes/sieve_steps.hpp"
+
+#include "jit/lanes/lane_targets.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "jit/lanes/sieve_steps.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.h.
+#include <hwy/highway.h>
+
+#include <algorithm>
+
+HWY_BEFORE_NAMESPACE();
+namespace libperm::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using Words = hn::CappedTag<std::uint32_t, sieve_lanes>;
+using Word = hn::Vec<Words>;
+constexpr std::size_t in_vector = hn::MaxLanes(Words());
+
+// table[count], lane by lane; all counts are below 16 where the mask is.
+HWY_INLINE Word looked_up(const std::vector<std::uint32_t> &table, std::uint32_t mask, Word count) {
+    const Words d;
+#if HWY_TARGET != HWY_SCALAR
+    if constexpr (in_vector == 16) {
+        if (mask < 16)
+            return hn::TableLookupLanes(hn::LoadU(d, table.data()), hn::IndicesFromVec(d, count));
+    } else if constexpr (in_vector == 8) {
+        if (mask < 8) return hn::TableLookupLanes(hn::LoadU(d, table.data()), hn::IndicesFromVec(d, count));
+        if (mask < 16) {
+            const auto low = hn::IndicesFromVec(d, hn::And(count, hn::Set(d, 7)));
+            return hn::IfThenElse(hn::Gt(count, hn::Set(d, 7)),
+                                  hn::TableLookupLanes(hn::LoadU(d, table.data() + 8), low),
+                                  hn::TableLookupLanes(hn::LoadU(d, table.data()), low));
+        }
+    }
+#endif
+    return hn::GatherIndex(d, table.data(), hn::BitCast(hn::RebindToSigned<Words>(), count));
+}
+
+template <std::uint32_t codes>
+void step(const SieveLanes &step, SieveBlock &block, SieveBlock &next, std::uint32_t least) {
+    const Words d;
+    const std::uint32_t words = step.words, first = step.first_word;
+    std::uint32_t left = block.count, out = next.count;
+    const auto branches = static_cast<std::uint32_t>(step.signs.size());
+    const auto most = static_cast<std::uint32_t>(in_vector);
+    std::uint32_t *const to = next.words.data();
+    while (left >= std::max(1u, least) && out + branches * most <= sieve_capacity) {
+        const std::uint32_t taken = std::min(left, most);
+        left -= taken;
+        const std::uint32_t *const from = block.words.data() + left;
+        const auto is_there = hn::FirstN(d, taken);
+        for (std::uint32_t b = 0; b < branches; ++b) {
+            const std::uint32_t *const adds = step.adds[b].data();
+            Word code[codes];
+            for (std::uint32_t c = 0; c < codes; ++c)
+                code[c] = hn::LoadU(d, from + (words + c) * sieve_stride);
+            code[0] = hn::Add(code[0], hn::Set(d, step.signs[b]));
+            auto stays = is_there;
+            for (const SieveLanes::Finish &row : step.finishes) {
+                const Word word =
+                    hn::Add(hn::LoadU(d, from + row.word * sieve_stride), hn::Set(d, adds[row.word]));
+                const Word count = hn::And(hn::ShiftRightSame(word, static_cast<int>(row.shift)),
+                                           hn::Set(d, row.mask));
+                stays = hn::And(stays, hn::Ne(count, hn::Set(d, row.vanishes)));
+                for (std::uint32_t c = 0; c < codes; ++c)
+                    code[c] = hn::Add(code[c], looked_up(row.codes[c], row.mask, count));
+            }
+            for (std::uint32_t w = first; w < words; ++w) {
+                const Word word = hn::Add(hn::LoadU(d, from + w * sieve_stride), hn::Set(d, adds[w]));
+                hn::StoreU(hn::Compress(word, stays), d, to + w * sieve_stride + out);
+            }
+            for (std::uint32_t c = 0; c < codes; ++c)
+                hn::StoreU(hn::Compress(code[c], stays), d, to + (words + c) * sieve_stride + out);
+            out += static_cast<std::uint32_t>(hn::CountTrue(d, stays));
+        }
+    }
+    block.count = left;
+    next.count = out;
+}
+
+void step_of_one_code(const SieveLanes &lanes, SieveBlock &from, SieveBlock &to, std::uint32_t least) {
+    step<1>(lanes, from, to, least);
+}
+void step_of_two_codes(const SieveLanes &lanes, SieveBlock &from, SieveBlock &to, std::uint32_t least) {
+    step<2>(lanes, from, to, least);
+}
+
+} // namespace libperm::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace libperm {
+namespace {
+HWY_EXPORT(step_of_one_code);
+HWY_EXPORT(step_of_two_codes);
+} // namespace
+
+SieveLanes sieve_lanes_of(const SieveProgram &program, std::size_t number) {
+    const SieveProgram::Step &step = program.steps[number];
+    SieveLanes lanes{program.words, program.codes, step.first_word, {}, {}, {}};
+    for (const SieveProgram::Branch &branch : step.branches) {
+        lanes.adds.push_back(branch.adds);
+        lanes.signs.push_back(branch.sign);
+    }
+    for (const SieveProgram::Finish &row : step.finishes) {
+        SieveLanes::Finish finish{row.word, row.shift, row.mask, row.vanishes, {}};
+        for (std::size_t c = 0; c < program.codes; ++c) {
+            for (const auto &codes : row.codes) finish.codes[c].push_back(codes[c]);
+            finish.codes[c].resize(std::max<std::size_t>(row.codes.size(), sieve_lanes));
+        }
+        lanes.finishes.push_back(std::move(finish));
+    }
+    return lanes;
+}
+
+void sieve_step(const SieveLanes &step, SieveBlock &from, SieveBlock &to, std::uint32_t least) {
+    if (step.codes == 1)
+        HWY_DYNAMIC_DISPATCH(step_of_one_code)(step, from, to, least);
+    else
+        HWY_DYNAMIC_DISPATCH(step_of_two_codes)(step, from, to, least);
+}
+
+} // namespace libperm
+#endif

@@ -1,0 +1,34 @@
+// Rows of small integers, and the factors that they are in the sum over signs.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace libperm {
+
+constexpr std::int32_t most_row_weight = 127; // the sum of a row's absolute values
+
+struct SieveEntry {
+    std::int32_t col, value; // not 0
+};
+using SieveRows = std::vector<std::vector<SieveEntry>>; // square
+
+SieveRows transposed(const SieveRows &rows);
+
+// scale * count - offset, where count is the sum of the absolute values whose signs agree with their
+// columns'. The scale is 2 where the row's sum is odd and is to change its sign with all x.
+struct RowFactor {
+    std::int32_t weight = 0; // the largest count
+    std::int32_t scale = 1, offset = 0;
+    std::int32_t vanishes = -1; // the count at which it is 0; -1: none
+    double stays = 1;           // the share of the signs at which it is not
+    std::vector<double> shares; // of the signs, by count
+
+    std::int32_t at(std::int32_t count) const { return scale * count - offset; }
+};
+
+// Halved: x and -x have the same term, so half of them suffice. Else the offset is what vanishes most often:
+// the coefficient of x_1 ... x_n is the same whatever numbers are added to the rows' sums.
+std::vector<RowFactor> row_factors(const SieveRows &rows, bool is_halved);
+
+} // namespace libperm

@@ -1,0 +1,139 @@
+#include "lib/sieve/walk.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace libperm {
+namespace {
+
+constexpr std::size_t most_direct = std::size_t{1} << 18, table_size = std::size_t{1} << 20;
+constexpr std::uint64_t no_key = ~std::uint64_t{0};
+
+std::size_t cells(const SieveProgram &program) { // of the first code
+    std::size_t all = 1;
+    for (const SieveProgram::Exponent &e : program.exponents)
+        if (e.code == 0) all *= e.radix;
+    return all;
+}
+
+bool is_direct(const SieveProgram &program) { return program.codes == 1 && cells(program) <= most_direct; }
+
+std::size_t block_words(const SieveProgram &program) { return program.prefix_words() * sieve_stride; }
+
+} // namespace
+
+SieveCounts::SieveCounts(const SieveProgram &program)
+    : program_(program),
+      is_direct_(is_direct(program)),
+      counts_(is_direct_ ? cells(program) : table_size),
+      keys_(is_direct_ ? 0 : table_size, no_key) {
+    for (const SieveProgram::Exponent &e : program.exponents) {
+        std::vector<mpz_class> powers{1};
+        while (powers.size() < e.radix) powers.push_back(powers.back() * e.prime);
+        powers_.push_back(std::move(powers));
+    }
+}
+
+std::size_t SieveCounts::bytes(const SieveProgram &program) {
+    return is_direct(program) ? 8 * cells(program) : 16 * table_size;
+}
+
+void SieveCounts::add(const SieveBlock &whole) {
+    const std::uint32_t *const first = whole.words.data() + program_.words * sieve_stride;
+    if (is_direct_) {
+        for (std::uint32_t k = 0; k < whole.count; ++k)
+            counts_[first[k] & ~sieve_sign] += 1 - 2 * static_cast<std::int64_t>(first[k] >> 31);
+        return;
+    }
+    const std::uint32_t *const second = program_.codes > 1 ? first + sieve_stride : nullptr;
+    for (std::uint32_t k = 0; k < whole.count; ++k) {
+        const std::uint64_t key =
+            std::uint64_t{first[k] & ~sieve_sign} | std::uint64_t{second ? second[k] : 0} << 32;
+        add_to_table(key, 1 - 2 * static_cast<std::int64_t>(first[k] >> 31));
+    }
+}
+
+void SieveCounts::add_to_table(std::uint64_t key, std::int64_t count) {
+    std::size_t place = (key * 0x9e3779b97f4a7c15) >> 44;
+    while (keys_[place] != key && keys_[place] != no_key) place = (place + 1) % table_size;
+    if (keys_[place] == no_key) {
+        keys_[place] = key;
+        ++known_;
+    }
+    counts_[place] += count;
+    if (known_ > table_size / 2) add_up();
+}
+
+mpz_class SieveCounts::product_of(std::uint64_t key) const {
+    mpz_class product = 1;
+    for (std::size_t k = 0; k < powers_.size(); ++k) {
+        const SieveProgram::Exponent &e = program_.exponents[k];
+        const auto code = static_cast<std::uint32_t>(key >> (32 * e.code));
+        product *= powers_[k][code / e.stride % e.radix];
+    }
+    return product;
+}
+
+void SieveCounts::add_up() {
+    for (std::size_t place = 0; place < counts_.size(); ++place) {
+        if (counts_[place] == 0) continue;
+        const std::uint64_t key = is_direct_ ? place : keys_[place];
+        sum_ += product_of(key) * static_cast<long>(counts_[place]);
+        counts_[place] = 0;
+    }
+    std::fill(keys_.begin(), keys_.end(), no_key);
+    known_ = 0;
+}
+
+mpz_class SieveCounts::take_sum() {
+    add_up();
+    return std::exchange(sum_, 0);
+}
+
+SieveWalk::SieveWalk(const SieveProgram &program, std::size_t first_step)
+    : program_(program), first_(first_step), blocks_(program.steps.size() + 1), counts_(program) {
+    for (std::size_t k = 0; k < program.steps.size(); ++k) steps_.push_back(sieve_lanes_of(program, k));
+    for (std::size_t k = first_; k < blocks_.size(); ++k) blocks_[k].words.resize(block_words(program));
+}
+
+std::size_t SieveWalk::bytes(const SieveProgram &program, std::size_t first_step) {
+    return 4 * block_words(program) * (program.steps.size() + 1 - first_step) + SieveCounts::bytes(program);
+}
+
+bool SieveWalk::has_full_block() const {
+    return std::any_of(blocks_.begin(), blocks_.end(), [](const SieveBlock &b) { return b.count >= sieve_lanes; });
+}
+
+std::size_t SieveWalk::take(std::span<const std::uint32_t> prefixes) {
+    const std::size_t size = program_.prefix_words();
+    SieveBlock &block = blocks_[first_];
+    const std::size_t count = std::min<std::size_t>(prefixes.size() / size, sieve_capacity - block.count);
+    for (std::size_t k = 0; k < count; ++k)
+        for (std::size_t w = 0; w < size; ++w) block.words[w * sieve_stride + block.count + k] = prefixes[k * size + w];
+    block.count += static_cast<std::uint32_t>(count);
+    return count * size;
+}
+
+bool SieveWalk::go_on() {
+    std::size_t k = blocks_.size();
+    while (k > first_ && blocks_[k - 1].count < sieve_lanes) --k;
+    std::uint32_t least = sieve_lanes;
+    if (k == first_) { // no block fills a vector: to the end, from the first on
+        while (k < blocks_.size() && blocks_[k].count == 0) ++k;
+        if (k == blocks_.size()) return false;
+        least = 1;
+    } else {
+        --k;
+    }
+    if (k == steps_.size()) {
+        counts_.add(blocks_[k]);
+        blocks_[k].count = 0;
+        return true;
+    }
+    const std::uint32_t before = blocks_[k + 1].count;
+    sieve_step(steps_[k], blocks_[k], blocks_[k + 1], least);
+    met_ += blocks_[k + 1].count - before;
+    return true;
+}
+
+} // namespace libperm

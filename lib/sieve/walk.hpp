@@ -1,0 +1,79 @@
+// The walk over signs on a CPU, depth first over blocks of prefixes, and the sum of what it meets.
+//
+// The next step is the last whose block fills vectors, so that memory is bounded and vectors are full until a
+// walk comes to its end. Products are counted by their codes, +1 or -1 each, and are numbers only when all
+// are counted: nothing overflows before 2^63 of one code.
+#pragma once
+
+#include "jit/lanes/sieve_steps.hpp"
+#include "jit/program/sieve.hpp"
+
+#include <gmpxx.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace libperm {
+
+// Counts of codes, by the code itself where there are few, else in a table that is added up when it is full.
+class SieveCounts {
+  public:
+    explicit SieveCounts(const SieveProgram &program);
+    static std::size_t bytes(const SieveProgram &program);
+
+    void add(const SieveBlock &whole);
+    mpz_class take_sum(); // of products; there are no counts then
+
+  private:
+    void add_up();
+    void add_to_table(std::uint64_t key, std::int64_t count);
+    mpz_class product_of(std::uint64_t key) const;
+
+    const SieveProgram &program_;
+    bool is_direct_;
+    std::vector<std::int64_t> counts_;
+    std::vector<std::uint64_t> keys_; // of the counts; no_key: there is none
+    std::size_t known_ = 0;
+    std::vector<std::vector<mpz_class>> powers_; // by exponent of the program, then by power
+    mpz_class sum_;
+};
+
+class SieveWalk {
+  public:
+    // Prefixes come after `first_step` steps. The program outlives the walk.
+    SieveWalk(const SieveProgram &program, std::size_t first_step);
+    static std::size_t bytes(const SieveProgram &program, std::size_t first_step);
+
+    // The sum of the products of all x that begin with these prefixes, as sieve_prefixes lists them.
+    // met(prefixes) is told every some millions.
+    template <class Met> mpz_class sum(std::span<const std::uint32_t> prefixes, const Met &met) {
+        for (;;) {
+            while (!has_full_block() && !prefixes.empty()) prefixes = prefixes.subspan(take(prefixes));
+            if (!go_on()) break;
+            if (met_ < between) continue;
+            met(met_);
+            met_ = 0;
+        }
+        met(met_);
+        met_ = 0;
+        return counts_.take_sum();
+    }
+
+  private:
+    static constexpr double between = 1 << 20;
+
+    bool has_full_block() const;
+    std::size_t take(std::span<const std::uint32_t> prefixes);
+    bool go_on(); // false: nothing is left
+
+    const SieveProgram &program_;
+    std::size_t first_;
+    std::vector<SieveLanes> steps_;
+    std::vector<SieveBlock> blocks_; // by step
+    SieveCounts counts_;
+    double met_ = 0;
+};
+
+} // namespace libperm
