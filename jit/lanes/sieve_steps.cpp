@@ -19,12 +19,11 @@ using Word = hn::Vec<Words>;
 constexpr std::size_t in_vector = hn::MaxLanes(Words());
 
 // table[count], lane by lane; all counts are below 16 where the mask is.
-HWY_INLINE Word looked_up(const std::vector<std::uint32_t> &table, std::uint32_t mask, Word count) {
+HWY_INLINE Word looked_up(const std::vector<std::uint32_t> &table, [[maybe_unused]] std::uint32_t mask, Word count) {
     const Words d;
 #if HWY_TARGET != HWY_SCALAR
     if constexpr (in_vector == 16) {
-        if (mask < 16)
-            return hn::TableLookupLanes(hn::LoadU(d, table.data()), hn::IndicesFromVec(d, count));
+        if (mask < 16) return hn::TableLookupLanes(hn::LoadU(d, table.data()), hn::IndicesFromVec(d, count));
     } else if constexpr (in_vector == 8) {
         if (mask < 8) return hn::TableLookupLanes(hn::LoadU(d, table.data()), hn::IndicesFromVec(d, count));
         if (mask < 16) {
@@ -61,8 +60,8 @@ void step(const SieveLanes &step, SieveBlock &block, SieveBlock &next, std::uint
             for (const SieveLanes::Finish &row : step.finishes) {
                 const Word word =
                     hn::Add(hn::LoadU(d, from + row.word * sieve_stride), hn::Set(d, adds[row.word]));
-                const Word count = hn::And(hn::ShiftRightSame(word, static_cast<int>(row.shift)),
-                                           hn::Set(d, row.mask));
+                const Word count =
+                    hn::And(hn::ShiftRightSame(word, static_cast<int>(row.shift)), hn::Set(d, row.mask));
                 stays = hn::And(stays, hn::Ne(count, hn::Set(d, row.vanishes)));
                 for (std::uint32_t c = 0; c < codes; ++c)
                     code[c] = hn::Add(code[c], looked_up(row.codes[c], row.mask, count));

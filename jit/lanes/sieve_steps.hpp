@@ -10,7 +10,7 @@
 
 namespace libperm {
 
-constexpr std::uint32_t sieve_lanes = 16;    // that any vector has at most, and a walk's arrays to spare
+constexpr std::uint32_t sieve_lanes = 16;     // that any vector has at most, and a walk's arrays to spare
 constexpr std::uint32_t sieve_capacity = 512; // prefixes of a block
 constexpr std::size_t sieve_stride = sieve_capacity + sieve_lanes;
 
@@ -24,10 +24,11 @@ struct SieveBlock {
 struct SieveLanes {
     struct Finish {
         std::uint32_t word, shift, mask, vanishes;
-        std::array<std::vector<std::uint32_t>, most_sieve_codes> codes; // by count, at least sieve_lanes of them
+        std::array<std::vector<std::uint32_t>, most_sieve_codes>
+            codes; // by count, at least sieve_lanes of them
     };
-    std::uint32_t words, codes; // of a prefix
-    std::uint32_t first_word;   // of those that later steps read
+    std::uint32_t words, codes;                   // of a prefix
+    std::uint32_t first_word;                     // of those that later steps read
     std::vector<std::vector<std::uint32_t>> adds; // by branch, by word
     std::vector<std::uint32_t> signs;             // by branch
     std::vector<Finish> finishes;

@@ -61,13 +61,13 @@ template <class Value> typename Evaluation<Value>::Token Evaluation<Value>::toke
     waiting_.grow(bytes_of(leaf.block) + static_cast<std::int64_t>(key.size()));
     const auto number = static_cast<std::uint64_t>(sums_.blocks_computed++);
     Structure structure = structure_for(plan_, leaf.block, control_);
-    const auto planned = plan_.block_plans.find(leaf.block.pattern, leaf.kinds, structure);
-    jobs_.push_back({std::move(leaf),
-                     std::move(key),
-                     planned ? &plan_.block_plans[*planned].content : nullptr,
-                     number,
-                     std::move(structure),
-                     {}});
+    const std::optional<std::size_t> known =
+        plan_.block_plans.find(leaf.block.pattern, leaf.kinds, structure);
+    const BlockPlan *planned = known ? &plan_.block_plans[*known].content : nullptr;
+    if (planned && planned->choice() && planned->choice()->plan &&
+        !planned->choice()->plan->is_for(structure))
+        planned = nullptr;
+    jobs_.push_back({std::move(leaf), std::move(key), planned, number, std::move(structure), {}});
     return ResultOf{jobs_.size() - 1};
 }
 

@@ -32,7 +32,8 @@ enum class Engine {
     ferrers = 15,
     separable = 16,
     bjorklund = 17,
-    hermite = 18
+    hermite = 18,
+    sieve = 19
 };
 
 // What can be asked of a solver.
@@ -122,6 +123,7 @@ inline constexpr std::array engine_facts{
     EngineFacts{.id = Engine::low_rank, .name = "low_rank", .goals = {Goal::block}, .on_cpu = true},
     EngineFacts{.id = Engine::ferrers, .name = "ferrers", .goals = {Goal::block}, .on_cpu = true},
     EngineFacts{.id = Engine::separable, .name = "separable", .goals = {Goal::block}, .on_cpu = true},
+    EngineFacts{.id = Engine::sieve, .name = "sieve", .goals = {Goal::block}, .on_cpu = true},
     EngineFacts{.id = Engine::hermite,
                 .name = "hermite",
                 .goals = {Goal::hafnian, Goal::counted_graph},

@@ -20,6 +20,8 @@
 #include "lib/ryser/ryser.hpp"
 #include "lib/separable/plan.hpp"
 #include "lib/separable/separable.hpp"
+#include "lib/sieve/plan.hpp"
+#include "lib/sieve/sieve.hpp"
 #include "lib/subsets/propose.hpp"
 #include "lib/subsets/subset_sum.hpp"
 #include "lib/subsets/tree_plan.hpp"
@@ -80,6 +82,9 @@ Restored restored_as_bjorklund(std::string_view bytes, int, const PlanSource &of
 }
 Restored restored_as_ferrers(std::string_view bytes, int, const PlanSource &of) {
     return restored_ferrers(bytes, of);
+}
+Restored restored_as_sieve(std::string_view bytes, int, const PlanSource &of) {
+    return restored_sieve(bytes, of);
 }
 Restored restored_as_hermite(std::string_view bytes, int, const PlanSource &of) {
     return restored_hermite(bytes, of);
@@ -175,6 +180,19 @@ constexpr std::array table{
                .saved = saved_hermite,
                .restored = restored_as_hermite,
                .check = check_hermite},
+    EngineInfo{.id = Engine::sieve,
+               .propose = propose_sieve,
+               .propose_at_last = propose_sieve_at_last,
+               .run = run_sieve,
+               .by_residues = always_by_residues,
+               .reads_structure = true,
+               .pieces = pieces_of_sieve,
+               .prime_bits = residue_bits,
+               .saved = saved_sieve,
+               .restored = restored_as_sieve,
+               .check = check_sieve,
+               .shape_text = sieve_text,
+               .put_shape = put_sieve},
     EngineInfo{.id = Engine::frontier,
                .propose = propose_frontier,
                .propose_at_last = propose_slices,

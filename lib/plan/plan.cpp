@@ -390,7 +390,8 @@ template <class Value>
 Structure structure_for(const Plan &plan, const BlockOf<Value> &block, RunControl &control) {
     const Options &options = plan.options;
     if (block.pattern.one_sided || !options.passes.structure || options.device == Device::gpu ||
-        (options.names_engine() && !info_of(options.engine).by_structure))
+        (options.names_engine() && !info_of(options.engine).by_structure &&
+         !info_of(options.engine).reads_structure))
         return {};
     try {
         return structure_of(

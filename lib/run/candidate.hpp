@@ -34,6 +34,8 @@ class EnginePlan {
     virtual std::span<const std::int64_t> entries_read() const { return {}; }
     // Whether it can divide by what it must modulo the prime of this matrix.
     virtual bool is_fit(const Residues &, std::size_t) const { return true; }
+    // Whether it computes blocks of this structure, where structures that count as equal differ.
+    virtual bool is_for(const Structure &) const { return true; }
     virtual double matrix_products() const {
         return 0;
     } // of numbers, where a piece is one matrix of residues

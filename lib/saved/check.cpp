@@ -4,6 +4,7 @@
 #include "lib/base/fields.hpp"
 #include "lib/number/residues.hpp"
 #include "lib/plan/engines.hpp"
+#include "lib/structure/find_integers.hpp"
 #include "preprocess/equal_lines.hpp"
 #include "preprocess/index.hpp"
 #include "preprocess/matching.hpp"
@@ -171,6 +172,10 @@ void check_structure(const Structure &x, const Pattern &a) {
                 std::is_sorted(low.cols.begin(), low.cols.end()),
             "a low rank");
     if (x.is_separable()) check_separable(x.separable, at(a.rows));
+    require(x.integers.empty() ||
+                (std::ssize(x.integers) == a.nnz() &&
+                 std::ranges::none_of(x.integers, [](int b) { return b == 0 || b < -most_integer; })),
+            "small integers");
     if (x.nested.empty()) return;
     require_permutation(x.nested, a.rows, "nested rows");
     require(std::ssize(a.row(x.nested.back())) == a.cols, "nested rows");
@@ -181,7 +186,7 @@ void check_lines(const BlockLines &lines) {
     require(lines.pattern.rows > 0 && has_perfect_matching(lines.pattern), "a block that is 0");
     if (lines.pattern.one_sided) {
         require(are_kinds_of_lines(lines.pattern, lines.kinds.of_row) && lines.kinds.of_col.empty() &&
-                    lines.structure == Structure(),
+                    lines.structure == Structure() && lines.structure.integers.empty(),
                 "a block of a graph");
         return;
     }

@@ -29,7 +29,7 @@ template <class Archive> void line_order(Archive &ar, Separable &x) {
 template <class Archive> void serialize(Archive &ar, Structure &x) {
     Background &b = x.background;
     ar(b.beside, b.base_rows, b.base_cols, b.row_class, b.col_class, b.col_of_row, b.row_of_col,
-       x.low_rank.rows, x.low_rank.cols, x.nested);
+       x.low_rank.rows, x.low_rank.cols, x.nested, x.integers);
     line_order(ar, x.separable);
     flag(ar, x.nearly_rank_one);
 }

@@ -29,6 +29,10 @@ SavedBlock saved_block(const BlockLines &lines, const BlockPlan &plan, bool with
         block.candidates.push_back(c);
         block.candidates.back().plan = nullptr;
     }
+    const bool are_integers_used =
+        std::any_of(plan.candidates.begin(), plan.candidates.end(),
+                    [](const Candidate &c) { return c.plan && !c.plan->is_for(Structure()); });
+    if (!are_integers_used) block.lines.structure.integers.clear();
     block.chosen = plan.chosen;
     block.why = plan.why;
     block.refusal = plan.refusal;

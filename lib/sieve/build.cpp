@@ -39,7 +39,8 @@ class Exponents {
             std::uint32_t code = 0;
             while (code < most_sieve_codes && used[code] * radix > room[code]) ++code;
             if (code == most_sieve_codes) return;
-            all.push_back({p, code, static_cast<std::uint32_t>(used[code]), static_cast<std::uint32_t>(radix)});
+            all.push_back(
+                {p, code, static_cast<std::uint32_t>(used[code]), static_cast<std::uint32_t>(radix)});
             used[code] *= radix;
             codes = std::max(codes, code + 1);
         }
@@ -86,7 +87,8 @@ std::vector<Place> places_of(const std::vector<RowFactor> &factors, const std::v
     std::vector<Place> places(factors.size());
     std::uint32_t word = 0, used = 0;
     for (const std::size_t i : by_finish) {
-        const auto bits = static_cast<std::uint32_t>(std::bit_width(static_cast<unsigned>(factors[i].weight)));
+        const auto bits =
+            static_cast<std::uint32_t>(std::bit_width(static_cast<unsigned>(factors[i].weight)));
         if (used + bits > 32) {
             ++word;
             used = 0;
@@ -111,8 +113,9 @@ std::vector<SieveProgram::Branch> branches_of(const SieveRows &columns, const st
             for (const SieveEntry &entry : columns[at(taken[k])]) {
                 const bool is_minus = (minus >> k & 1) != 0;
                 const Place &place = places[at(entry.col)];
-                if (is_minus == entry.value < 0)
-                    branch.adds[place.word] += static_cast<std::uint32_t>(std::abs(entry.value)) << place.shift;
+                if (is_minus == (entry.value < 0))
+                    branch.adds[place.word] += static_cast<std::uint32_t>(std::abs(entry.value))
+                                               << place.shift;
             }
         branches.push_back(std::move(branch));
     }
@@ -167,7 +170,8 @@ std::optional<SieveProgram> sieve_program(const SieveWay &way) {
     std::size_t next = 0, begin = 0;
     for (std::size_t s = 0; s < way.steps.size(); ++s) {
         const auto taken = order.subspan(begin, at(way.steps[s]));
-        Step step{program.words, branches_of(columns, places, program.words, taken, way.is_halved && s == 0), {}};
+        Step step{
+            program.words, branches_of(columns, places, program.words, taken, way.is_halved && s == 0), {}};
         begin += taken.size();
         for (; next < by_finish.size() && finish[by_finish[next]] == s; ++next)
             step.finishes.push_back(finish_of(factors[by_finish[next]], places[by_finish[next]], exponents));
@@ -208,7 +212,8 @@ SieveProfile sieve_profile(const SieveProgram &one_by_one, double seconds, const
             if (count > kept) {
                 for (std::size_t x = 0; x < kept; ++x) { // the first of a shuffle
                     const std::size_t y = x + random.below(count - x);
-                    std::swap_ranges(next.begin() + std::ptrdiff_t(x * size), next.begin() + std::ptrdiff_t((x + 1) * size),
+                    std::swap_ranges(next.begin() + std::ptrdiff_t(x * size),
+                                     next.begin() + std::ptrdiff_t((x + 1) * size),
                                      next.begin() + std::ptrdiff_t(y * size));
                 }
                 next.resize(kept * size);
@@ -259,7 +264,8 @@ std::vector<std::int32_t> best_steps(const SieveProgram &one_by_one, const Sieve
             finishes += static_cast<double>(last.finishes.size());
             branches *= static_cast<double>(last.branches.size());
             const double words = one_by_one.words - last.first_word + one_by_one.codes;
-            const double seconds = least[k] + profile.prefixes[k] * branches * seconds_of_branch(words, finishes);
+            const double seconds =
+                least[k] + profile.prefixes[k] * branches * seconds_of_branch(words, finishes);
             if (seconds >= least[to]) continue;
             least[to] = seconds;
             from[to] = k;

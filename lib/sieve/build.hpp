@@ -27,8 +27,8 @@ std::optional<SieveProgram> sieve_program(const SieveWay &way);
 
 // Prefixes after each column, by samples that are followed side by side: of the prefixes so far some hundreds
 // are kept at random, and all that they become are counted (stochastic enumeration: Rubinstein, Ridder,
-// Vaisman, Fast Sequential Monte Carlo Methods for Counting, 2014; Knuth's estimate with many probes that share
-// their steps). The seed is fixed.
+// Vaisman, Fast Sequential Monte Carlo Methods for Counting, 2014; Knuth's estimate with many probes that
+// share their steps). The seed is fixed.
 struct SieveProfile {
     std::vector<double> prefixes; // after so many columns, 0 to n
     double spread = 0;            // of their sum, relative: the standard error; 0: they were all counted

@@ -62,7 +62,8 @@ std::vector<std::int32_t> greedy_order(const SieveRows &rows) {
         for (std::size_t j = 0; j < rows.size(); ++j) {
             if (is_taken[j]) continue;
             double gain = 0;
-            for (const SieveEntry &entry : columns[j]) gain += std::exp2(-static_cast<double>(left[at(entry.col)]));
+            for (const SieveEntry &entry : columns[j])
+                gain += std::exp2(-static_cast<double>(left[at(entry.col)]));
             if (gain > most) {
                 most = gain;
                 best = j;
@@ -98,8 +99,10 @@ SieveOrder sieve_order(const SieveRows &rows, const std::vector<RowFactor> &fact
     PolledSteps steps(poll);
     for (std::int64_t k = 0; k < trials; ++k) {
         steps.take(static_cast<std::int64_t>(n));
-        const double heat = warm * std::pow(cold / warm, static_cast<double>(k) / static_cast<double>(trials));
-        const auto from = static_cast<std::ptrdiff_t>(random.below(n)), to = static_cast<std::ptrdiff_t>(random.below(n));
+        const double heat =
+            warm * std::pow(cold / warm, static_cast<double>(k) / static_cast<double>(trials));
+        const auto from = static_cast<std::ptrdiff_t>(random.below(n)),
+                   to = static_cast<std::ptrdiff_t>(random.below(n));
         other = order;
         if (from < to)
             std::rotate(other.begin() + from, other.begin() + from + 1, other.begin() + to + 1);

@@ -27,7 +27,8 @@ RowFactor row_factor(const std::vector<SieveEntry> &row, bool is_halved) {
         return factor;
     }
     const auto &shares = factor.shares;
-    const std::int32_t often = static_cast<std::int32_t>(std::max_element(shares.begin(), shares.end()) - shares.begin());
+    const std::int32_t often =
+        static_cast<std::int32_t>(std::max_element(shares.begin(), shares.end()) - shares.begin());
     factor.offset = is_halved ? factor.weight / 2 : often;
     if (const double share = shares[at(factor.offset)]; share > 0) {
         factor.vanishes = factor.offset;

@@ -100,8 +100,13 @@ std::size_t SieveWalk::bytes(const SieveProgram &program, std::size_t first_step
     return 4 * block_words(program) * (program.steps.size() + 1 - first_step) + SieveCounts::bytes(program);
 }
 
+std::size_t SieveWalk::most_at_once(const SieveProgram &program, std::size_t first_step) {
+    return sieve_capacity * (program.steps.size() + 1 - first_step);
+}
+
 bool SieveWalk::has_full_block() const {
-    return std::any_of(blocks_.begin(), blocks_.end(), [](const SieveBlock &b) { return b.count >= sieve_lanes; });
+    return std::any_of(blocks_.begin(), blocks_.end(),
+                       [](const SieveBlock &b) { return b.count >= sieve_lanes; });
 }
 
 std::size_t SieveWalk::take(std::span<const std::uint32_t> prefixes) {
@@ -109,7 +114,8 @@ std::size_t SieveWalk::take(std::span<const std::uint32_t> prefixes) {
     SieveBlock &block = blocks_[first_];
     const std::size_t count = std::min<std::size_t>(prefixes.size() / size, sieve_capacity - block.count);
     for (std::size_t k = 0; k < count; ++k)
-        for (std::size_t w = 0; w < size; ++w) block.words[w * sieve_stride + block.count + k] = prefixes[k * size + w];
+        for (std::size_t w = 0; w < size; ++w)
+            block.words[w * sieve_stride + block.count + k] = prefixes[k * size + w];
     block.count += static_cast<std::uint32_t>(count);
     return count * size;
 }

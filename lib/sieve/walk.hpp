@@ -45,6 +45,7 @@ class SieveWalk {
     // Prefixes come after `first_step` steps. The program outlives the walk.
     SieveWalk(const SieveProgram &program, std::size_t first_step);
     static std::size_t bytes(const SieveProgram &program, std::size_t first_step);
+    static std::size_t most_at_once(const SieveProgram &program, std::size_t first_step); // prefixes
 
     // The sum of the products of all x that begin with these prefixes, as sieve_prefixes lists them.
     // met(prefixes) is told every some millions.

@@ -3,6 +3,7 @@
 #include "jit/text/text.hpp"
 #include "lib/number/wide_value.hpp"
 #include "lib/structure/find_background.hpp"
+#include "lib/structure/find_integers.hpp"
 #include "lib/structure/find_low_rank.hpp"
 #include "lib/structure/find_nested.hpp"
 #include "lib/structure/probe.hpp"
@@ -84,6 +85,7 @@ template <class Value>
 Structure structure_of(const BlockOf<Value> &block, const Poll &poll, MemoryAccount *account) {
     Structure found;
     const std::int32_t n = block.n();
+    found.integers = find_integers(block, poll);
     if (!is_looked_at(block.pattern)) return found;
     if (may_be_nested(block.pattern)) {
         const Charge charge(account, bytes_made_exact(block));

@@ -54,6 +54,9 @@ struct Structure {
     Background background;
     LowRank low_rank;
     Separable separable;
+    // r_i b_ij c_j with small integers b_ij: these, by entry; none: they are not, or large, or of many lines.
+    // Not compared: whoever computes with them compares them (EnginePlan::is_for), others need not.
+    std::vector<std::int8_t> integers;
     bool nearly_rank_one = false; // no entry is negative or 0, and all are u_i v_j up to some roundings
     // Rows whose entries are all in the next one's, in this order, and u_i v_j: a Ferrers board. None: it is
     // not.
@@ -62,7 +65,10 @@ struct Structure {
     bool is_separable() const { return !separable.order.rows.empty(); }
     bool has_background() const { return background.beside.rows > 0; }
     bool is_none() const { return *this == Structure(); }
-    bool operator==(const Structure &) const = default;
+    friend bool operator==(const Structure &x, const Structure &y) {
+        return x.background == y.background && x.low_rank == y.low_rank && x.separable == y.separable &&
+               x.nearly_rank_one == y.nearly_rank_one && x.nested == y.nested;
+    }
 };
 
 std::int64_t bytes_of(const Structure &x);

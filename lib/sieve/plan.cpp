@@ -1,0 +1,296 @@
+#include "lib/sieve/plan.hpp"
+
+#include "jit/text/text.hpp"
+#include "lib/base/fields.hpp"
+#include "lib/run/proposals.hpp"
+#include "lib/sieve/order.hpp"
+#include "lib/sieve/walk.hpp"
+#include "lib/structure/find_integers.hpp"
+#include "preprocess/index.hpp"
+#include "preprocess/matching.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+namespace libperm {
+namespace {
+
+constexpr std::int32_t least_lines = 20; // below, others take less than it takes to look
+constexpr double unnoticed = 5e-3;       // seconds that others may take before this one is thought of
+constexpr double first_search = 1e-3, most_search = 1.0; // seconds
+constexpr double optimism = 4;                           // prefixes, times those by independence
+constexpr double prefix_seconds = 1.4e-9;
+constexpr std::uint64_t least_prefixes = 4096, most_pieces = 4096;
+constexpr double piece_seconds = 0.02;
+
+SieveRows rows_of(const Pattern &a, const std::vector<std::int8_t> &integers) {
+    SieveRows rows(at(a.rows));
+    std::int64_t k = 0;
+    for (std::int32_t i = 0; i < a.rows; ++i)
+        for (const std::int32_t j : a.row(i)) rows[at(i)].push_back({j, integers[at(k++)]});
+    return rows;
+}
+
+bool are_light(const SieveRows &rows) {
+    return std::all_of(rows.begin(), rows.end(), [](const std::vector<SieveEntry> &row) {
+        std::int32_t weight = 0;
+        for (const SieveEntry &entry : row) weight += std::abs(entry.value);
+        return weight <= most_row_weight;
+    });
+}
+
+// One of the ways to write the sum: rows or columns, all x or half of them.
+struct Choice {
+    bool transposed, is_halved;
+    SieveRows rows;
+    std::vector<RowFactor> factors;
+    SieveOrder order;
+
+    double seconds() const { return optimism * prefix_seconds * order.predicted / (is_halved ? 2 : 1); }
+};
+
+std::vector<Choice> choices(const SieveRows &of_block) {
+    std::vector<Choice> all;
+    for (const bool transposes : {false, true}) {
+        const SieveRows rows = transposes ? transposed(of_block) : of_block;
+        if (!are_light(rows)) continue;
+        for (const bool halves : {true, false}) {
+            std::vector<RowFactor> factors = row_factors(rows, halves);
+            const bool has_odd =
+                std::any_of(factors.begin(), factors.end(), [](const RowFactor &f) { return f.scale == 2; });
+            all.push_back({transposes, halves, rows, std::move(factors), {}});
+            if (halves && !has_odd) break; // nothing is gained by adding to even rows
+        }
+    }
+    return all;
+}
+
+// The cheapest after a search of each; none: rows are too heavy.
+std::optional<Choice> cheapest(std::vector<Choice> all, double seconds, const Poll &poll) {
+    std::optional<Choice> best;
+    for (Choice &choice : all) {
+        choice.order =
+            sieve_order(choice.rows, choice.factors, seconds / static_cast<double>(all.size()), poll);
+        if (!best || choice.seconds() < best->seconds()) best = std::move(choice);
+    }
+    return best;
+}
+
+// What follows of the rest. False: products have too many different primes.
+bool complete(SievePlan &plan, const Pattern &a, const Poll &poll) {
+    std::optional<SieveProgram> program = sieve_program(plan.way);
+    if (!program) return false;
+    plan.program = *std::move(program);
+    const Matching matching = maximum_matching(a, poll);
+    std::vector<std::int64_t> entries;
+    for (std::int32_t i = 0; i < a.rows; ++i) entries.push_back(entry_at(a, i, matching.col_of_row[at(i)]));
+    for (const std::int64_t k : entries) plan.of_matching.push_back(plan.integers[at(k)]);
+    plan.read = EntriesRead(std::move(entries)); // by row, and so ascending
+    return true;
+}
+
+// Where pieces begin; how many prefixes there are.
+std::uint64_t begin_pieces(SievePlan &plan) {
+    std::uint64_t prefixes = 1;
+    while (plan.prefix_step + 1 < plan.program.steps.size() && prefixes < least_prefixes)
+        prefixes = sieve_prefixes(plan.program, ++plan.prefix_step).size() / plan.program.prefix_words();
+    return std::max<std::uint64_t>(1, prefixes);
+}
+
+struct SavedSieve {
+    bool transposed = false, halved = false;
+    std::vector<std::int32_t> order, steps;
+    std::uint64_t pieces = 1;
+    double spread = 0, peak = 0;
+
+    template <class Archive> void serialize(Archive &ar) {
+        flags(ar, transposed, halved);
+        ar(order, steps, pieces);
+        amounts(ar, spread, peak);
+    }
+};
+
+std::optional<Candidate> candidate_of(const Proposals &task, Engine self, Choice choice, double seconds) {
+    const auto n = choice.order.columns.size();
+    SieveWay way{std::move(choice.rows), choice.is_halved, std::move(choice.order.columns),
+                 std::vector<std::int32_t>(n, 1)};
+    const std::optional<SieveProgram> one_by_one = sieve_program(way);
+    if (!one_by_one) return {};
+    const SieveProfile profile = sieve_profile(*one_by_one, seconds, task.poll());
+    way.steps = best_steps(*one_by_one, profile);
+    SievePlan plan;
+    plan.integers = task.values.structure->integers;
+    plan.way = std::move(way);
+    plan.transposed = choice.transposed;
+    plan.spread = profile.spread;
+    if (!complete(plan, task.a, task.poll())) return {};
+    const SieveCost cost = sieve_cost(plan.program, plan.way, profile);
+    const double pieces = std::clamp(cost.seconds / piece_seconds, 1.0, static_cast<double>(most_pieces));
+    plan.peak = cost.peak;
+    plan.pieces = std::min(begin_pieces(plan), static_cast<std::uint64_t>(pieces));
+    Candidate c;
+    c.engine = self;
+    c.transposed = plan.transposed;
+    c.cost.states = c.cost.operations = cost.prefixes;
+    c.cost.peak_states = static_cast<double>(SieveWalk::most_at_once(plan.program, plan.prefix_step));
+    c.cost.bytes_per_state = static_cast<std::int64_t>(4 * plan.program.prefix_words());
+    c.cost.bytes = static_cast<double>(SieveWalk::bytes(plan.program, plan.prefix_step)) +
+                   64.0 * static_cast<double>(least_prefixes * plan.program.prefix_words());
+    c.cost.serial_seconds = call_seconds + cost.seconds;
+    c.plan = std::make_shared<const SievePlan>(std::move(plan));
+    return c;
+}
+
+void refuse(Proposals &task, Engine self, std::string why) {
+    if (!task.asks_for(self)) return;
+    Candidate c;
+    c.engine = self;
+    c.refusal = PERM_UNSUPPORTED;
+    c.why_not = std::move(why);
+    task.add(std::move(c), {});
+}
+
+// What is known of the block; none: it is not for this engine.
+std::optional<SieveRows> block_rows(const Proposals &task, Engine self) {
+    const Structure *structure = task.values.structure;
+    if (!task.wants_on_cpu(self) || !structure || structure->integers.empty()) return {};
+    if (task.a.rows < least_lines && !task.asks_for(self)) return {};
+    return rows_of(task.a, structure->integers);
+}
+
+std::size_t place_of(const Proposals &task, Engine self) {
+    return at(std::find_if(task.candidates.begin(), task.candidates.end(),
+                           [self](const Candidate &c) { return c.engine == self; }) -
+              task.candidates.begin());
+}
+
+} // namespace
+
+std::int64_t SievePlan::bytes() const {
+    std::int64_t bytes = std::ssize(integers) * (1 + static_cast<std::int64_t>(sizeof(SieveEntry)));
+    for (const SieveProgram::Step &step : program.steps) {
+        bytes += std::ssize(step.branches) * (4 * program.words + 32);
+        for (const SieveProgram::Finish &row : step.finishes) bytes += 12 * std::ssize(row.factors) + 64;
+    }
+    return bytes;
+}
+
+void propose_sieve(Proposals &task, Engine self) {
+    if (task.asks_for(self)) return; // at last
+    const std::optional<SieveRows> rows = block_rows(task, self);
+    if (!rows || task.least_seconds() < unnoticed) return;
+    std::optional<Choice> first = cheapest(choices(*rows), 0, task.poll());
+    if (!first || first->seconds() < unnoticed) return;
+    if (first->seconds() > task.search_budget(false).limit) return;
+    first->order = sieve_order(first->rows, first->factors, first_search, task.poll());
+    if (std::optional<Candidate> c = candidate_of(task, self, *std::move(first), 0))
+        task.add(*std::move(c), {});
+}
+
+void propose_sieve_at_last(Proposals &task, Engine self) {
+    std::optional<SieveRows> rows = block_rows(task, self);
+    if (!rows)
+        return refuse(task, self,
+                      "takes matrices of up to 128 lines whose entries are small integers, or of equal "
+                      "magnitudes, but for a factor of each line: this one is none");
+    const std::size_t known = place_of(task, self);
+    double others = std::numeric_limits<double>::infinity();
+    for (const Candidate &c : task.candidates)
+        if (c.engine != self && c.refusal != PERM_UNSUPPORTED)
+            others = std::min(others, c.cost.serial_seconds);
+    std::vector<Choice> all = choices(*rows);
+    if (all.empty())
+        return refuse(task, self,
+                      formatted("takes rows whose absolute values sum to {} at most, once made integers",
+                                most_row_weight));
+    if (!task.asks_for(self) && others < unnoticed) return;
+    std::optional<Choice> first = cheapest(std::move(all), 0, task.poll());
+    if (!task.asks_for(self) && first->seconds() / optimism > SearchBudget::far * others) return;
+    const double own =
+        known < task.candidates.size() ? task.candidates[known].cost.serial_seconds : first->seconds();
+    const SearchBudget budget = task.search_budget(false);
+    const double seconds =
+        std::min({budget.of(own), budget.most(std::min(own, others)), most_search * task.effort});
+    first = cheapest(choices(*rows), seconds * 2 / 3, task.poll());
+    std::optional<Candidate> c = candidate_of(task, self, *std::move(first), seconds / 3);
+    if (!c)
+        return refuse(task, self, "takes products of fewer different primes than those of these rows' sums");
+    const Candidate judged = task.judged(*std::move(c), {});
+    if (known == task.candidates.size())
+        task.candidates.push_back(judged);
+    else
+        task.candidates[known] = judged;
+}
+
+double pieces_of_sieve(const Candidate &c) {
+    const auto *plan = plan_as<SievePlan>(c);
+    return plan ? static_cast<double>(plan->pieces) : 1;
+}
+
+std::string saved_sieve(const EnginePlan &of, bool with_predictions) {
+    const auto &plan = dynamic_cast<const SievePlan &>(of);
+    return written(SavedSieve{plan.transposed, plan.way.is_halved, plan.way.order, plan.way.steps,
+                              plan.pieces, with_predictions ? plan.spread : 0,
+                              with_predictions ? plan.peak : 0});
+}
+
+std::shared_ptr<const EnginePlan> restored_sieve(std::string_view bytes, const PlanSource &of) {
+    constexpr const char *what = "a walk over signs";
+    auto saved = all_from<SavedSieve>(bytes, what);
+    const std::vector<std::int8_t> &integers = of.structure.integers;
+    require(!integers.empty() && of.a.rows <= most_integer_lines, what);
+    require_permutation(saved.order, of.a.rows, what);
+    std::int64_t columns = 0;
+    for (const std::int32_t step : saved.steps) {
+        require(0 < step && step <= most_columns_at_once, what);
+        columns += step;
+    }
+    require(columns == of.a.rows, what);
+    SievePlan plan;
+    plan.integers = integers;
+    plan.transposed = saved.transposed;
+    plan.spread = saved.spread;
+    plan.peak = saved.peak;
+    const SieveRows rows = rows_of(of.a, integers);
+    plan.way = {saved.transposed ? transposed(rows) : rows, saved.halved, std::move(saved.order),
+                std::move(saved.steps)};
+    require(are_light(plan.way.rows) && complete(plan, of.a, no_poll), what);
+    plan.pieces = saved.pieces;
+    require(1 <= plan.pieces && plan.pieces <= std::min(most_pieces, begin_pieces(plan)), what);
+    return std::make_shared<const SievePlan>(std::move(plan));
+}
+
+void check_sieve(const Candidate &c) {
+    const auto *plan = plan_as<SievePlan>(c);
+    require(plan && plan->transposed == c.transposed && !c.on_gpu, "a walk over signs");
+}
+
+std::string sieve_text(const Candidate &c) {
+    const auto *plan = plan_as<SievePlan>(c);
+    if (!plan) return "";
+    const double subsets =
+        std::exp2(static_cast<double>(plan->way.order.size()) - (plan->way.is_halved ? 1 : 0));
+    return formatted("engine {}: of 2^{:.0f} signs of the {} 1 in {:.3g} prefixes is met, {:.3g} of them "
+                     "(+-{:.0f} %), {:.3g} "
+                     "after the worst of {} steps; {}\n",
+                     engine_name(c.engine), std::log2(subsets), plan->transposed ? "rows" : "columns",
+                     std::max(1.0, 2 * subsets / c.cost.states), c.cost.states, 100 * plan->spread,
+                     plan->peak, plan->program.steps.size(),
+                     plan->way.is_halved ? "half of the signs are enough"
+                                         : "rows of odd sums are shifted by one");
+}
+
+void put_sieve(Json &json, const Candidate &c) {
+    const auto *plan = plan_as<SievePlan>(c);
+    if (!plan) return;
+    json["spread"] = plan->spread;
+    json["peak_prefixes"] = plan->peak;
+    json["steps"] = plan->program.steps.size();
+    json["halved"] = plan->way.is_halved;
+}
+
+} // namespace libperm

@@ -1,0 +1,52 @@
+// A block of small integers, and how its signs are walked.
+#pragma once
+
+#include "lib/base/json.hpp"
+#include "lib/run/candidate.hpp"
+#include "lib/sieve/build.hpp"
+#include "lib/structure/entries_read.hpp"
+#include "lib/structure/structure.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace libperm {
+
+class Proposals;
+
+// The block is r_i b_ij c_j, so its permanent is that of B times all r and all c, which is the product of the
+// block's entries over those of B along any of its matchings.
+class SievePlan final : public EnginePlan {
+  public:
+    std::vector<std::int8_t> integers; // B, by entry
+    SieveWay way;                      // of B, or of B^T
+    bool transposed = false;
+    std::uint64_t prefix_step = 0; // pieces are ranges of the prefixes after so many steps
+    std::uint64_t pieces = 1;
+    double spread = 0; // of the prefixes that are expected, relative
+    double peak = 0;   // of these, after the step that leaves the most
+
+    // What follows of these.
+    SieveProgram program;
+    EntriesRead read;                     // a matching
+    std::vector<std::int8_t> of_matching; // B there, in the order of `read`
+
+    std::int64_t bytes() const override;
+    std::span<const std::int64_t> entries_read() const override { return read.all(); }
+    bool is_for(const Structure &x) const override { return x.integers == integers; }
+};
+
+void propose_sieve(Proposals &task, Engine self); // a quick idea, so that others know when to stop
+void propose_sieve_at_last(Proposals &task, Engine self);
+double pieces_of_sieve(const Candidate &c);
+
+std::string saved_sieve(const EnginePlan &plan, bool with_predictions);
+std::shared_ptr<const EnginePlan> restored_sieve(std::string_view bytes, const PlanSource &of);
+void check_sieve(const Candidate &c);
+
+std::string sieve_text(const Candidate &c);
+void put_sieve(Json &json, const Candidate &c);
+
+} // namespace libperm

@@ -1,0 +1,137 @@
+#include "lib/sieve/sieve.hpp"
+
+#include "lib/number/montgomery.hpp"
+#include "lib/run/numbered_sum.hpp"
+#include "lib/run/pieces.hpp"
+#include "lib/sieve/plan.hpp"
+#include "lib/sieve/walk.hpp"
+#include "preprocess/index.hpp"
+
+#include <cmath>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace libperm {
+namespace {
+
+// What a piece comes to.
+struct SievePart {
+    mpz_class sum;
+    double prefixes = 0;
+};
+
+void save_part(cereal::PortableBinaryOutputArchive &ar, const SievePart &part) {
+    ar(part.sum.get_str(32), part.prefixes);
+}
+void load_part(cereal::PortableBinaryInputArchive &ar, SievePart &part) {
+    std::string digits;
+    ar(digits, part.prefixes);
+    const bool is_number = digits.find_first_not_of("-0123456789abcdefghijklmnopqrstuv") == std::string::npos;
+    require(is_number && part.sum.set_str(digits, 32) == 0 && part.prefixes >= 0, "the sum of a piece");
+}
+
+// Walks that are at hand, one for each thread at work, as their blocks and counts are large.
+class Walks {
+  public:
+    Walks(const SievePlan &plan, MemoryAccount &account) : plan_(plan), account_(account) {}
+
+    SievePart sum(std::span<const std::uint32_t> prefixes, RunControl &control) {
+        std::unique_ptr<Walk> walk = take();
+        SievePart part;
+        part.sum = walk->walk.sum(prefixes, [&](double met) {
+            part.prefixes += met;
+            control.advance(met);
+        });
+        const std::lock_guard lock(mutex_);
+        idle_.push_back(std::move(walk));
+        return part;
+    }
+
+  private:
+    struct Walk {
+        Charge charge;
+        SieveWalk walk;
+    };
+
+    std::unique_ptr<Walk> take() {
+        {
+            const std::lock_guard lock(mutex_);
+            if (!idle_.empty()) {
+                std::unique_ptr<Walk> walk = std::move(idle_.back());
+                idle_.pop_back();
+                return walk;
+            }
+        }
+        const auto bytes = static_cast<std::int64_t>(SieveWalk::bytes(plan_.program, plan_.prefix_step));
+        Charge charge(&account_, bytes);
+        return std::make_unique<Walk>(Walk{std::move(charge), SieveWalk(plan_.program, plan_.prefix_step)});
+    }
+
+    const SievePlan &plan_;
+    MemoryAccount &account_;
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<Walk>> idle_;
+};
+
+// perm(B), of all terms' sum; where this is one shard's alone the number is of no use.
+mpz_class permanent_of(const SieveProgram &program, mpz_class sum) {
+    if (program.is_halved) sum *= 2;
+    mpz_fdiv_q_2exp(sum.get_mpz_t(), sum.get_mpz_t(), program.n_halved);
+    return sum;
+}
+
+std::uint64_t modulo(const SievePlan &plan, const mpz_class &permanent, const Residues &residues,
+                     std::size_t matrix) {
+    const Montgomery field(residues.primes[matrix]);
+    const auto residue = [&](const mpz_class &x) {
+        return field.to(mpz_fdiv_ui(x.get_mpz_t(), field.prime()));
+    };
+    std::uint64_t product = residue(permanent), below = field.to(1);
+    for (std::size_t k = 0; k < plan.of_matching.size(); ++k) {
+        product = field.multiply(product, field.to(residues.values[matrix][k]));
+        below = field.multiply(below, residue(plan.of_matching[k]));
+    }
+    return field.from(field.multiply(product, field.power(below, field.prime() - 2)));
+}
+
+} // namespace
+
+EngineResult run_sieve(const EngineRun &run, const EngineInput &input) {
+    const SievePlan &plan = *plan_as<SievePlan>(run.choice);
+    RunControl &control = run.control;
+    const std::vector<std::uint32_t> prefixes = sieve_prefixes(plan.program, plan.prefix_step);
+    const std::size_t size = plan.program.prefix_words();
+    const Charge charge(&control.memory(), static_cast<std::int64_t>(4 * prefixes.size()));
+    const NumberedPieces pieces = NumberedPieces::so_many(prefixes.size() / size, plan.pieces);
+    Walks walks(plan, control.memory());
+    const auto piece = [&](std::uint64_t k) {
+        const NumberRange range = pieces[k];
+        return walks.sum(std::span(prefixes).subspan(range.first * size, (range.last - range.first) * size),
+                         control);
+    };
+    const double work = run.choice.cost.operations / static_cast<double>(plan.pieces);
+    const auto bytes = static_cast<double>(SieveWalk::bytes(plan.program, plan.prefix_step));
+    const std::vector<SievePart> parts = parts_of_pieces(control, pieces.count(), work, SievePart(),
+                                                         each_on_its_thread(control, piece, bytes));
+    EngineResult result;
+    mpz_class sum;
+    for (const SievePart &part : parts) {
+        sum += part.sum;
+        result.counts.states += part.prefixes;
+    }
+    result.counts.operations = result.counts.states;
+    result.counts.peak_states = run.choice.cost.peak_states;
+    const mpz_class permanent = permanent_of(plan.program, std::move(sum));
+    const Residues &residues = *input.residues();
+    ResidueVector values;
+    for (std::size_t matrix = 0; matrix < residues.primes.size(); ++matrix)
+        values.push_back(modulo(plan, permanent, residues, matrix));
+    result.value = std::move(values);
+    return result;
+}
+
+} // namespace libperm

@@ -1,0 +1,134 @@
+#include "lib/structure/find_integers.hpp"
+
+#include "lib/number/wide_value.hpp"
+#include "preprocess/index.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace libperm {
+namespace {
+
+using Integers = std::vector<std::int8_t>;
+
+// x / unit, where that is a small integer; else 0.
+int quotient(const Tracked &x, const Tracked &unit) {
+    const std::int64_t exp2 = x.exp2 - unit.exp2;
+    if (unit.value == 0 || exp2 < -2 || exp2 > 8) return 0;
+    const double scaled = std::ldexp(x.value, static_cast<int>(exp2));
+    const double nearest = std::nearbyint(scaled / unit.value);
+    const bool is_exact = std::fma(nearest, unit.value, -scaled) == 0;
+    return is_exact && std::abs(nearest) <= most_integer ? static_cast<int>(nearest) : 0;
+}
+int quotient(const Gaussian &x, const Gaussian &unit) {
+    if (x == unit) return 1;
+    if (is_zero(unit)) return 0;
+    const Gaussian by = is_real(x) && is_real(unit) ? Gaussian{x.re / unit.re, 0} : x / unit;
+    if (!is_real(by) || !is_integer(by) || mpz_cmpabs_ui(by.re.get_num_mpz_t(), most_integer) > 0) return 0;
+    return static_cast<int>(by.re.get_num().get_si());
+}
+
+// All entries as multiples of a unit; none: one is not.
+template <class Value> Integers multiples(const BlockOf<Value> &block, const Value &unit) {
+    Integers integers;
+    integers.reserve(block.values.size());
+    for (const Value &x : block.values) {
+        const int q = quotient(x, unit);
+        if (q == 0) return {};
+        integers.push_back(static_cast<std::int8_t>(q));
+    }
+    return integers;
+}
+
+// Absolute values as doubles; infinite or 0 where they are none.
+double size_of(const Tracked &x) {
+    return std::abs(x.exp2) > 500 ? 0 : std::ldexp(std::abs(x.value), static_cast<int>(x.exp2));
+}
+double size_of(const Gaussian &x) { return std::hypot(x.re.get_d(), x.im.get_d()); }
+
+// Goes through the entries, row by row, as soon as one of their columns has its factor: first(i, k, j) where
+// row i gets its own by entry k in column j, then next(i, k, j) for each entry, which is false where it does
+// not agree. Whether all do, and all rows were met.
+template <class Value, class First, class Next>
+bool along_lines(const BlockOf<Value> &block, const First &first, const Next &next) {
+    const Pattern &a = block.pattern;
+    std::vector<char> row_is_met(at(a.rows)), col_is_met(at(a.cols));
+    std::int32_t met = 0;
+    for (bool is_first = true;; is_first = false) {
+        const std::int32_t before = met;
+        for (std::int32_t i = 0; i < a.rows; ++i) {
+            if (row_is_met[at(i)]) continue;
+            const auto row = a.row(i);
+            const auto known =
+                std::find_if(row.begin(), row.end(), [&](std::int32_t j) { return col_is_met[at(j)]; });
+            if (known == row.end() && !(is_first && i == 0)) continue;
+            row_is_met[at(i)] = 1;
+            ++met;
+            if (known != row.end()) first(i, a.row_begin(i) + (known - row.begin()), *known);
+            std::int64_t k = a.row_begin(i);
+            for (const std::int32_t j : row) {
+                if (!next(i, k++, j, col_is_met[at(j)] != 0)) return false;
+                col_is_met[at(j)] = 1;
+            }
+        }
+        if (met == a.rows) return true;
+        if (met == before) return false;
+    }
+}
+
+// Whether magnitudes may be products of a number for each row and one for each column.
+template <class Value> bool may_be_products(const BlockOf<Value> &block) {
+    constexpr double near = 1e-9;
+    std::vector<double> row(at(block.n()), 1), col(at(block.n()));
+    const auto size = [&](std::int64_t k) { return size_of(block.values[at(k)]); };
+    return along_lines(
+        block, [&](std::int32_t i, std::int64_t k, std::int32_t j) { row[at(i)] = size(k) / col[at(j)]; },
+        [&](std::int32_t i, std::int64_t k, std::int32_t j, bool is_known) {
+            const double x = size(k);
+            if (!(x > 0) || !std::isfinite(x)) return false;
+            if (!is_known) col[at(j)] = x / row[at(i)];
+            return std::abs(row[at(i)] * col[at(j)] - x) <= near * x;
+        });
+}
+
+Integers signs_of_products(const ExactBlock &block, const Poll &poll) {
+    PolledSteps steps(poll);
+    std::vector<Gaussian> row(at(block.n()), Gaussian{1, 0}), col(at(block.n()));
+    Integers signs(block.values.size());
+    const bool are = along_lines(
+        block,
+        [&](std::int32_t i, std::int64_t k, std::int32_t j) {
+            row[at(i)] = block.values[at(k)] / col[at(j)];
+        },
+        [&](std::int32_t i, std::int64_t k, std::int32_t j, bool is_known) {
+            steps.take(64);
+            const Gaussian &x = block.values[at(k)];
+            if (!is_known) col[at(j)] = x / row[at(i)];
+            const Gaussian product = row[at(i)] * col[at(j)];
+            const bool is_plus = product == x;
+            signs[at(k)] = is_plus ? 1 : -1;
+            return is_plus || product == Gaussian{-x.re, -x.im};
+        });
+    return are ? signs : Integers();
+}
+
+} // namespace
+
+template <class Value> std::vector<std::int8_t> find_integers(const BlockOf<Value> &block, const Poll &poll) {
+    if (block.n() < 1 || block.n() > most_integer_lines || block.values.empty()) return {};
+    if (std::any_of(block.values.begin(), block.values.end(), [](const Value &x) { return is_zero(x); }))
+        return {};
+    if (Integers of_one = multiples(block, number_one<Value>()); !of_one.empty()) return of_one;
+    const auto least =
+        std::min_element(block.values.begin(), block.values.end(),
+                         [](const Value &x, const Value &y) { return size_of(x) < size_of(y); });
+    if (Integers of_least = multiples(block, *least); !of_least.empty()) return of_least;
+    if (!may_be_products(block)) return {};
+    return signs_of_products(exact_block(block), poll);
+}
+
+template std::vector<std::int8_t> find_integers(const Block &block, const Poll &poll);
+template std::vector<std::int8_t> find_integers(const ExactBlock &block, const Poll &poll);
+
+} // namespace libperm
