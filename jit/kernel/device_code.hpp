@@ -34,6 +34,7 @@ extern const char *const matching_walk_cuh;
 extern const char *const bet_tally_cuh;
 extern const char *const set_tables_cuh;
 extern const char *const hafnian_sum_cuh;
+extern const char *const sieve_walk_cuh;
 
 // Of all that writes kernels: one of another generator is not taken for one of this.
 extern const char *const generator_digest;

@@ -17,9 +17,14 @@ bool sieve_goes_on(const SieveProgram &program, const SieveProgram::Step &step, 
 }
 
 std::vector<std::uint32_t> sieve_prefixes(const SieveProgram &program, std::size_t steps) {
+    return sieve_prefixes(program, 0, steps, std::vector<std::uint32_t>(program.prefix_words()));
+}
+
+std::vector<std::uint32_t> sieve_prefixes(const SieveProgram &program, std::size_t first, std::size_t last,
+                                          std::vector<std::uint32_t> prefixes) {
     const std::size_t size = program.prefix_words();
-    std::vector<std::uint32_t> prefixes(size), next, one(size);
-    for (std::size_t k = 0; k < steps; ++k) {
+    std::vector<std::uint32_t> next, one(size);
+    for (std::size_t k = first; k < last; ++k) {
         next.clear();
         for (std::size_t from = 0; from < prefixes.size(); from += size)
             for (const SieveProgram::Branch &branch : program.steps[k].branches)

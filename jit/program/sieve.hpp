@@ -64,4 +64,8 @@ bool sieve_goes_on(const SieveProgram &program, const SieveProgram::Step &step,
 // that of their branches.
 std::vector<std::uint32_t> sieve_prefixes(const SieveProgram &program, std::size_t steps);
 
+// What prefixes after `first` steps become by those before `last`.
+std::vector<std::uint32_t> sieve_prefixes(const SieveProgram &program, std::size_t first, std::size_t last,
+                                          std::vector<std::uint32_t> prefixes);
+
 } // namespace libperm

@@ -123,7 +123,7 @@ inline constexpr std::array engine_facts{
     EngineFacts{.id = Engine::low_rank, .name = "low_rank", .goals = {Goal::block}, .on_cpu = true},
     EngineFacts{.id = Engine::ferrers, .name = "ferrers", .goals = {Goal::block}, .on_cpu = true},
     EngineFacts{.id = Engine::separable, .name = "separable", .goals = {Goal::block}, .on_cpu = true},
-    EngineFacts{.id = Engine::sieve, .name = "sieve", .goals = {Goal::block}, .on_cpu = true},
+    EngineFacts{.id = Engine::sieve, .name = "sieve", .goals = {Goal::block}, .on_cpu = true, .on_gpu = true},
     EngineFacts{.id = Engine::hermite,
                 .name = "hermite",
                 .goals = {Goal::hafnian, Goal::counted_graph},

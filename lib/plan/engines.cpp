@@ -191,6 +191,7 @@ constexpr std::array table{
                .saved = saved_sieve,
                .restored = restored_as_sieve,
                .check = check_sieve,
+               .source = sieve_source,
                .shape_text = sieve_text,
                .put_shape = put_sieve},
     EngineInfo{.id = Engine::frontier,

@@ -134,13 +134,6 @@ Finish finish_of(const RowFactor &row, const Place &place, const Exponents &expo
     return finish;
 }
 
-constexpr double candidate_seconds = 4e-10, word_seconds = 1e-10, finish_seconds = 1e-10, leaf_seconds = 2e-9;
-
-// What a prefix takes to be followed along one branch of a step.
-double seconds_of_branch(double words_left, double finishes) {
-    return candidate_seconds + word_seconds * words_left + finish_seconds * finishes;
-}
-
 } // namespace
 
 std::optional<SieveProgram> sieve_program(const SieveWay &way) {
@@ -235,37 +228,50 @@ SieveProfile sieve_profile(const SieveProgram &one_by_one, double seconds, const
     return profile;
 }
 
-SieveCost sieve_cost(const SieveProgram &program, const SieveWay &way, const SieveProfile &profile) {
+SievePace sieve_pace(const GpuProperties &gpu) {
+    constexpr double issued = 0.5; // of the instructions that lanes could take
+    const double one = 1 / (issued * 128 * gpu.multiprocessors * gpu.clock_hz);
+    return {20 * one, 2 * one, 12 * one, 2 * one, 3 * one, 20 * one};
+}
+
+SieveCost sieve_cost(const SieveProgram &program, const SieveWay &way, const SieveProfile &profile,
+                     const SievePace &pace) {
     SieveCost cost;
     std::size_t column = 0;
+    double words_before = program.prefix_words();
     for (std::size_t s = 0; s < program.steps.size(); ++s) {
         const Step &step = program.steps[s];
         const double before = profile.prefixes[column];
         column += at(way.steps[s]);
         const double words = program.words - step.first_word + program.codes;
-        cost.seconds += before * static_cast<double>(step.branches.size()) *
-                        seconds_of_branch(words, static_cast<double>(step.finishes.size()));
+        cost.seconds += before * pace.of_step(step.branches.size(), words_before, words,
+                                              static_cast<double>(step.finishes.size()));
+        words_before = words;
         cost.prefixes += profile.prefixes[column];
         cost.peak = std::max(cost.peak, profile.prefixes[column]);
     }
-    cost.seconds += leaf_seconds * profile.prefixes.back();
+    cost.seconds += pace.leaf * profile.prefixes.back();
     return cost;
 }
 
-std::vector<std::int32_t> best_steps(const SieveProgram &one_by_one, const SieveProfile &profile) {
+std::vector<std::int32_t> best_steps(const SieveProgram &one_by_one, const SieveProfile &profile,
+                                     const SievePace &pace) {
     const std::size_t n = one_by_one.steps.size();
     std::vector<double> least(n + 1, std::numeric_limits<double>::infinity());
     std::vector<std::size_t> from(n + 1);
     least[0] = 0;
     for (std::size_t k = 0; k < n; ++k) {
-        double finishes = 0, branches = 1;
+        double finishes = 0;
+        std::size_t branches = 1;
+        const std::uint32_t first = k == 0 ? 0 : one_by_one.steps[k - 1].first_word;
+        const double words_before = one_by_one.prefix_words() - first;
         for (std::size_t to = k + 1; to <= std::min(n, k + at(most_columns_at_once)); ++to) {
             const Step &last = one_by_one.steps[to - 1];
             finishes += static_cast<double>(last.finishes.size());
-            branches *= static_cast<double>(last.branches.size());
+            branches *= last.branches.size();
             const double words = one_by_one.words - last.first_word + one_by_one.codes;
             const double seconds =
-                least[k] + profile.prefixes[k] * branches * seconds_of_branch(words, finishes);
+                least[k] + profile.prefixes[k] * pace.of_step(branches, words_before, words, finishes);
             if (seconds >= least[to]) continue;
             least[to] = seconds;
             from[to] = k;

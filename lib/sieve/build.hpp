@@ -1,6 +1,7 @@
 // The walk's program, of rows, their factors and an order, and how many prefixes it meets.
 #pragma once
 
+#include "jit/driver/gpu_properties.hpp"
 #include "jit/program/sieve.hpp"
 #include "lib/sieve/rows.hpp"
 #include "preprocess/poll.hpp"
@@ -35,13 +36,28 @@ struct SieveProfile {
 };
 SieveProfile sieve_profile(const SieveProgram &one_by_one, double seconds, const Poll &poll);
 
-// Seconds of one thread for the walk of a program.
+// What a walk takes, in seconds: a prefix before a step, and each of its words; along a branch the same, and
+// each row that finishes; a product that is counted.
+struct SievePace {
+    double prefix, word, branch, branch_word, finish, leaf;
+
+    double of_step(std::size_t branches, double words, double words_left, double finishes) const {
+        return prefix + word * words +
+               static_cast<double>(branches) * (branch + branch_word * words_left + finish * finishes);
+    }
+};
+constexpr SievePace sieve_pace_of_thread{0, 0, 4e-10, 1e-10, 1e-10, 2e-9};
+SievePace sieve_pace(const GpuProperties &gpu);
+
+// Seconds for the walk of a program.
 struct SieveCost {
     double seconds = 0, prefixes = 0, peak = 0; // peak: after the step that leaves the most
 };
-SieveCost sieve_cost(const SieveProgram &program, const SieveWay &way, const SieveProfile &profile);
+SieveCost sieve_cost(const SieveProgram &program, const SieveWay &way, const SieveProfile &profile,
+                     const SievePace &pace);
 
 // The columns of each step that take the least time.
-std::vector<std::int32_t> best_steps(const SieveProgram &one_by_one, const SieveProfile &profile);
+std::vector<std::int32_t> best_steps(const SieveProgram &one_by_one, const SieveProfile &profile,
+                                     const SievePace &pace);
 
 } // namespace libperm

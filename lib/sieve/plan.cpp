@@ -5,6 +5,7 @@
 #include "lib/run/proposals.hpp"
 #include "lib/sieve/order.hpp"
 #include "lib/sieve/walk.hpp"
+#include "lib/sieve/walk_on_device.hpp"
 #include "lib/structure/find_integers.hpp"
 #include "preprocess/index.hpp"
 #include "preprocess/matching.hpp"
@@ -25,7 +26,7 @@ constexpr double first_search = 1e-3, most_search = 1.0; // seconds
 constexpr double optimism = 4;                           // prefixes, times those by independence
 constexpr double prefix_seconds = 1.4e-9;
 constexpr std::uint64_t least_prefixes = 4096, most_pieces = 4096;
-constexpr double piece_seconds = 0.02;
+constexpr double piece_seconds = 0.02, launch_seconds = 0.25; // on a thread, on a GPU
 
 SieveRows rows_of(const Pattern &a, const std::vector<std::int8_t> &integers) {
     SieveRows rows(at(a.rows));
@@ -114,22 +115,32 @@ struct SavedSieve {
     }
 };
 
-std::optional<Candidate> candidate_of(const Proposals &task, Engine self, Choice choice, double seconds) {
+std::int64_t walk_bytes(const SievePlan &plan) {
+    const auto prefixes = 64 * least_prefixes * plan.program.prefix_words();
+    return static_cast<std::int64_t>(SieveWalk::bytes(plan.program, plan.prefix_step) + prefixes);
+}
+
+// On a GPU where it is given, else on a thread.
+std::optional<Candidate> candidate_of(const Proposals &task, Engine self, Choice choice, double seconds,
+                                      const GpuProperties *gpu = nullptr) {
+    const SievePace pace = gpu ? sieve_pace(*gpu) : sieve_pace_of_thread;
     const auto n = choice.order.columns.size();
     SieveWay way{std::move(choice.rows), choice.is_halved, std::move(choice.order.columns),
                  std::vector<std::int32_t>(n, 1)};
     const std::optional<SieveProgram> one_by_one = sieve_program(way);
     if (!one_by_one) return {};
     const SieveProfile profile = sieve_profile(*one_by_one, seconds, task.poll());
-    way.steps = best_steps(*one_by_one, profile);
+    way.steps = best_steps(*one_by_one, profile, pace);
     SievePlan plan;
     plan.integers = task.values.structure->integers;
     plan.way = std::move(way);
     plan.transposed = choice.transposed;
     plan.spread = profile.spread;
     if (!complete(plan, task.a, task.poll())) return {};
-    const SieveCost cost = sieve_cost(plan.program, plan.way, profile);
-    const double pieces = std::clamp(cost.seconds / piece_seconds, 1.0, static_cast<double>(most_pieces));
+    if (gpu && sieve_cells(plan.program) == 0) return {};
+    const SieveCost cost = sieve_cost(plan.program, plan.way, profile, pace);
+    const double pieces = std::clamp(cost.seconds / (gpu ? launch_seconds : piece_seconds), 1.0,
+                                     static_cast<double>(most_pieces));
     plan.peak = cost.peak;
     plan.pieces = std::min(begin_pieces(plan), static_cast<std::uint64_t>(pieces));
     Candidate c;
@@ -138,9 +149,14 @@ std::optional<Candidate> candidate_of(const Proposals &task, Engine self, Choice
     c.cost.states = c.cost.operations = cost.prefixes;
     c.cost.peak_states = static_cast<double>(SieveWalk::most_at_once(plan.program, plan.prefix_step));
     c.cost.bytes_per_state = static_cast<std::int64_t>(4 * plan.program.prefix_words());
-    c.cost.bytes = static_cast<double>(SieveWalk::bytes(plan.program, plan.prefix_step)) +
-                   64.0 * static_cast<double>(least_prefixes * plan.program.prefix_words());
+    c.cost.bytes = static_cast<double>(walk_bytes(plan));
     c.cost.serial_seconds = call_seconds + cost.seconds;
+    if (gpu) {
+        c.on_gpu = true;
+        c.cost.bytes = sieve_bytes_on_gpu(plan.program, plan.prefix_step, *gpu);
+        c.cost.compile_seconds = gpu_start::compile;
+        c.cost.serial_seconds += c.cost.compile_seconds;
+    }
     c.plan = std::make_shared<const SievePlan>(std::move(plan));
     return c;
 }
@@ -157,7 +173,8 @@ void refuse(Proposals &task, Engine self, std::string why) {
 // What is known of the block; none: it is not for this engine.
 std::optional<SieveRows> block_rows(const Proposals &task, Engine self) {
     const Structure *structure = task.values.structure;
-    if (!task.wants_on_cpu(self) || !structure || structure->integers.empty()) return {};
+    if (!structure || structure->integers.empty()) return {};
+    if (task.options.names_engine() && !task.asks_for(self)) return {};
     if (task.a.rows < least_lines && !task.asks_for(self)) return {};
     return rows_of(task.a, structure->integers);
 }
@@ -180,7 +197,7 @@ std::int64_t SievePlan::bytes() const {
 }
 
 void propose_sieve(Proposals &task, Engine self) {
-    if (task.asks_for(self)) return; // at last
+    if (task.asks_for(self) || !task.wants_on_cpu(self)) return; // at last
     const std::optional<SieveRows> rows = block_rows(task, self);
     if (!rows || task.least_seconds() < unnoticed) return;
     std::optional<Choice> first = cheapest(choices(*rows), 0, task.poll());
@@ -216,14 +233,31 @@ void propose_sieve_at_last(Proposals &task, Engine self) {
     const double seconds =
         std::min({budget.of(own), budget.most(std::min(own, others)), most_search * task.effort});
     first = cheapest(choices(*rows), seconds * 2 / 3, task.poll());
-    std::optional<Candidate> c = candidate_of(task, self, *std::move(first), seconds / 3);
-    if (!c)
-        return refuse(task, self, "takes products of fewer different primes than those of these rows' sums");
-    const Candidate judged = task.judged(*std::move(c), {});
-    if (known == task.candidates.size())
-        task.candidates.push_back(judged);
-    else
-        task.candidates[known] = judged;
+    constexpr const char *primes = "takes products of fewer different primes than those of these rows' sums";
+    if (task.wants_on_cpu(self) && task.options.device != Device::gpu) {
+        std::optional<Candidate> c = candidate_of(task, self, *first, seconds / 3);
+        if (!c) return refuse(task, self, primes);
+        const Candidate judged = task.judged(*std::move(c), {});
+        if (known == task.candidates.size())
+            task.candidates.push_back(judged);
+        else
+            task.candidates[known] = judged;
+    }
+    if (!task.may_use_gpu()) return;
+    const GpuProperties gpu = task.machine.gpu();
+    std::optional<Candidate> c = candidate_of(task, self, *std::move(first), seconds / 3, &gpu);
+    if (!c) return task.options.device == Device::gpu ? refuse(task, self, primes) : void();
+    if (!task.machine.has_gpu()) {
+        c->lacks_gpu = true;
+        c->refusal = PERM_UNSUPPORTED;
+        c->why_not = "needs a GPU: " + task.machine.why_no_gpu();
+    }
+    task.add(*std::move(c), {});
+}
+
+KernelSource sieve_source(const Candidate &c, const Numbers &, bool) {
+    const auto &plan = *plan_as<SievePlan>(c);
+    return {sieve_kernel(plan.program, plan.prefix_step).source(), {}};
 }
 
 double pieces_of_sieve(const Candidate &c) {
@@ -266,7 +300,8 @@ std::shared_ptr<const EnginePlan> restored_sieve(std::string_view bytes, const P
 
 void check_sieve(const Candidate &c) {
     const auto *plan = plan_as<SievePlan>(c);
-    require(plan && plan->transposed == c.transposed && !c.on_gpu, "a walk over signs");
+    require(plan && plan->transposed == c.transposed && (!c.on_gpu || sieve_cells(plan->program) > 0),
+            "a walk over signs");
 }
 
 std::string sieve_text(const Candidate &c) {

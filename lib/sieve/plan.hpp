@@ -41,6 +41,7 @@ class SievePlan final : public EnginePlan {
 void propose_sieve(Proposals &task, Engine self); // a quick idea, so that others know when to stop
 void propose_sieve_at_last(Proposals &task, Engine self);
 double pieces_of_sieve(const Candidate &c);
+KernelSource sieve_source(const Candidate &c, const Numbers &numbers, bool hybrid);
 
 std::string saved_sieve(const EnginePlan &plan, bool with_predictions);
 std::shared_ptr<const EnginePlan> restored_sieve(std::string_view bytes, const PlanSource &of);

@@ -1,10 +1,13 @@
 #include "lib/sieve/sieve.hpp"
 
+#include "lib/base/work_sharing.hpp"
 #include "lib/number/montgomery.hpp"
 #include "lib/run/numbered_sum.hpp"
 #include "lib/run/pieces.hpp"
+#include "lib/run/placement.hpp"
 #include "lib/sieve/plan.hpp"
 #include "lib/sieve/walk.hpp"
+#include "lib/sieve/walk_on_device.hpp"
 #include "preprocess/index.hpp"
 
 #include <cmath>
@@ -77,6 +80,65 @@ class Walks {
     std::vector<std::unique_ptr<Walk>> idle_;
 };
 
+// Pieces on GPUs: while one walks, the prefixes of the next are followed.
+class WalksOnDevices {
+  public:
+    WalksOnDevices(const SievePlan &plan, const DeviceQueues &queues, std::span<const std::uint32_t> prefixes,
+                   const NumberedPieces &pieces, RunControl &control)
+        : plan_(plan),
+          queues_(queues),
+          prefixes_(prefixes),
+          pieces_(pieces),
+          control_(control),
+          devices_(queues.count()) {}
+
+    template <class Done> void run(std::span<const std::uint64_t> todo, const Done &done) {
+        share_out(todo, devices_.size(),
+                  {[](std::size_t) { return at_once; },
+                   [&](std::size_t d, std::span<const std::uint64_t> pieces) { run_on(d, pieces, done); },
+                   [&](std::size_t, const std::exception_ptr &error) {
+                       return is_of_its_device(error, devices_.size() == 1);
+                   }});
+    }
+
+    std::int64_t peak_bytes() const {
+        std::int64_t bytes = 0;
+        for (const auto &device : devices_) bytes += device ? device->peak_bytes() : 0;
+        return bytes;
+    }
+
+  private:
+    static constexpr std::uint64_t at_once = 8; // pieces that a device takes
+
+    template <class Done> void run_on(std::size_t d, std::span<const std::uint64_t> pieces, const Done &done) {
+        if (!devices_[d])
+            devices_[d] = std::make_unique<SieveOnDevice>(queues_[d], plan_.program, plan_.prefix_step);
+        SieveOnDevice &device = *devices_[d];
+        std::vector<std::uint32_t> next = device.follow(prefixes_of(pieces[0]));
+        for (std::size_t k = 0; k < pieces.size(); ++k) {
+            control_.begin_piece();
+            device.start(next);
+            if (k + 1 < pieces.size()) next = device.follow(prefixes_of(pieces[k + 1]));
+            SieveOnDevice::Sum sum = device.finish();
+            control_.advance(sum.prefixes);
+            done(pieces[k], SievePart{std::move(sum.products), sum.prefixes});
+        }
+    }
+
+    std::span<const std::uint32_t> prefixes_of(std::uint64_t piece) const {
+        const std::size_t size = plan_.program.prefix_words();
+        const NumberRange range = pieces_[piece];
+        return prefixes_.subspan(range.first * size, (range.last - range.first) * size);
+    }
+
+    const SievePlan &plan_;
+    const DeviceQueues &queues_;
+    const std::span<const std::uint32_t> prefixes_;
+    const NumberedPieces &pieces_;
+    RunControl &control_;
+    std::vector<std::unique_ptr<SieveOnDevice>> devices_;
+};
+
 // perm(B), of all terms' sum; where this is one shard's alone the number is of no use.
 mpz_class permanent_of(const SieveProgram &program, mpz_class sum) {
     if (program.is_halved) sum *= 2;
@@ -115,9 +177,20 @@ EngineResult run_sieve(const EngineRun &run, const EngineInput &input) {
     };
     const double work = run.choice.cost.operations / static_cast<double>(plan.pieces);
     const auto bytes = static_cast<double>(SieveWalk::bytes(plan.program, plan.prefix_step));
-    const std::vector<SievePart> parts = parts_of_pieces(control, pieces.count(), work, SievePart(),
-                                                         each_on_its_thread(control, piece, bytes));
     EngineResult result;
+    std::vector<SievePart> parts;
+    const auto on_gpus = [&] {
+        const DeviceQueues queues = run.gpus.when_needed();
+        WalksOnDevices walks(plan, queues, prefixes, pieces, control);
+        parts = parts_of_pieces(control, pieces.count(), work, SievePart(),
+                                [&](std::span<const std::uint64_t> todo, const auto &done) {
+                                    walks.run(todo, done);
+                                });
+        result.counts.peak_bytes = walks.peak_bytes();
+    };
+    if (!run.choice.on_gpu || !run_on_gpu("a walk over signs", run.options, on_gpus))
+        parts = parts_of_pieces(control, pieces.count(), work, SievePart(),
+                                each_on_its_thread(control, piece, bytes));
     mpz_class sum;
     for (const SievePart &part : parts) {
         sum += part.sum;

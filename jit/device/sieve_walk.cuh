@@ -1,0 +1,85 @@
+// ---- The walk over signs without vanishing prefixes, on a GPU -------------------------------------------
+//
+// jit/program/sieve.hpp's, a warp a walk, depth first over blocks of prefixes: the next step is the last whose
+// block has one for each lane, so that memory is bounded and lanes are busy until all prefixes are taken.
+// Products are counted by their codes in whole numbers, whose sums are the same whoever adds them up.
+//
+// What the steps do is written for the pattern, behind: struct Steps. Above stand first_word, of a prefix as
+// the first step reads it, prefix_words, levels, the steps, capacity, of a block, room_words and tables.
+
+constexpr u32 warp = 32; // threads of a block
+
+// What follows stands in kernel/sieve_walk.hpp as well.
+struct SieveWalks {
+    const u32 *prefixes; // each of prefix_words
+    u32 *next;           // that no warp has taken
+    u32 *room;           // room_words for each warp
+    u64 *counts;         // of +1 and -1 by code
+    u64 *met;            // prefixes and products
+    u32 count, share;    // of prefixes; that a warp takes at once
+};
+
+// The place of a lane's prefix among those that stay, behind `out` others.
+__device__ __forceinline__ u32 place_of(bool stays, u32 &out) {
+    const u32 votes = __ballot_sync(~0u, stays), below = (1u << threadIdx.x) - 1;
+    const u32 place = out + __popc(votes & below);
+    out += __popc(votes);
+    return place;
+}
+
+__device__ __forceinline__ u32 highest(u64 bits) {
+    const u32 high = static_cast<u32>(bits >> 32), low = static_cast<u32>(bits);
+    return high != 0 ? 63 - __clz(static_cast<int>(high)) : 31 - __clz(static_cast<int>(low));
+}
+__device__ __forceinline__ u32 lowest(u64 bits) { return __ffsll(static_cast<long long>(bits)) - 1; }
+
+// Prefixes that the blocks of a warp hold, by step.
+struct Held {
+    u32 *const count;
+    u64 full = 0, some = 0; // steps of as many as there are lanes, or of any
+
+    __device__ __forceinline__ void set(u32 step, u32 x) {
+        if (threadIdx.x == 0) count[step] = x;
+        const u64 bit = u64{1} << step;
+        full = x >= warp ? full | bit : full & ~bit;
+        some = x > 0 ? some | bit : some & ~bit;
+    }
+};
+
+template <class Steps> __device__ __forceinline__ void walk_signs(const SieveWalks &all) {
+    __shared__ u32 counts[levels], tables[table_words], begin;
+    const u32 lane = threadIdx.x;
+    u32 *const room = all.room + static_cast<u64>(blockIdx.x) * room_words;
+    for (u32 k = lane; k < levels; k += warp) counts[k] = 0;
+    for (u32 k = lane; k < table_words; k += warp) tables[k] = table_values[k];
+    __syncwarp();
+    Held held{counts};
+    u64 met = 0;
+    for (bool more = true;;) {
+        if (held.full == 0 && more) {
+            if (lane == 0) begin = atomicAdd(all.next, all.share);
+            __syncwarp();
+            const u32 from = begin, before = counts[0];
+            more = from < all.count;
+            const u32 taken = more ? min(all.share, all.count - from) : 0;
+            const u32 *const own = all.prefixes + (static_cast<u64>(from) + lane) * prefix_words;
+            if (lane < taken)
+                for (u32 w = first_word; w < prefix_words; ++w)
+                    room[(w - first_word) * capacity + before + lane] = own[w];
+            __syncwarp();
+            held.set(0, before + taken);
+            __syncwarp();
+            continue;
+        }
+        if (held.some == 0) break;
+        const u32 step = held.full != 0 ? highest(held.full) : lowest(held.some), count = counts[step],
+                  taken = min(count, warp), before = step + 1 < levels ? counts[step + 1] : 0;
+        const u32 out = Steps::go(step, room, count - taken + lane, lane < taken, before, tables, all.counts);
+        met += out - before;
+        __syncwarp();
+        held.set(step, count - taken);
+        if (step + 1 < levels) held.set(step + 1, out);
+        __syncwarp();
+    }
+    if (lane == 0) atomicAdd(all.met, met);
+}
