@@ -18,23 +18,31 @@ using Words = hn::CappedTag<std::uint32_t, sieve_lanes>;
 using Word = hn::Vec<Words>;
 constexpr std::size_t in_vector = hn::MaxLanes(Words());
 
-// table[count], lane by lane; all counts are below 16 where the mask is.
-HWY_INLINE Word looked_up(const std::vector<std::uint32_t> &table, [[maybe_unused]] std::uint32_t mask, Word count) {
-    const Words d;
 #if HWY_TARGET != HWY_SCALAR
-    if constexpr (in_vector == 16) {
-        if (mask < 16) return hn::TableLookupLanes(hn::LoadU(d, table.data()), hn::IndicesFromVec(d, count));
-    } else if constexpr (in_vector == 8) {
-        if (mask < 8) return hn::TableLookupLanes(hn::LoadU(d, table.data()), hn::IndicesFromVec(d, count));
-        if (mask < 16) {
-            const auto low = hn::IndicesFromVec(d, hn::And(count, hn::Set(d, 7)));
-            return hn::IfThenElse(hn::Gt(count, hn::Set(d, 7)),
-                                  hn::TableLookupLanes(hn::LoadU(d, table.data() + 8), low),
-                                  hn::TableLookupLanes(hn::LoadU(d, table.data()), low));
-        }
+// table[count] of vectors' lengths from `begin` on, where all counts are below both.
+template <std::size_t vectors> HWY_INLINE Word from_vectors(const std::uint32_t *begin, Word count) {
+    const Words d;
+    if constexpr (vectors == 1) {
+        return hn::TableLookupLanes(hn::LoadU(d, begin), hn::IndicesFromVec(d, count));
+    } else {
+        const Word least = hn::Set(d, in_vector);
+        const Word low = hn::And(count, hn::Set(d, in_vector - 1));
+        return hn::IfThenElse(hn::Lt(count, least), from_vectors<1>(begin, low),
+                              from_vectors<1>(begin + in_vector, low));
+    }
+}
+#endif
+
+// table[count], lane by lane; no count is above the mask.
+HWY_INLINE Word looked_up(const std::vector<std::uint32_t> &table, [[maybe_unused]] std::uint32_t mask,
+                          Word count) {
+#if HWY_TARGET != HWY_SCALAR
+    if constexpr (in_vector >= 8) {
+        if (mask < in_vector) return from_vectors<1>(table.data(), count);
+        if (mask < 2 * in_vector) return from_vectors<2>(table.data(), count);
     }
 #endif
-    return hn::GatherIndex(d, table.data(), hn::BitCast(hn::RebindToSigned<Words>(), count));
+    return hn::GatherIndex(Words(), table.data(), hn::BitCast(hn::RebindToSigned<Words>(), count));
 }
 
 template <std::uint32_t codes>
@@ -107,7 +115,7 @@ SieveLanes sieve_lanes_of(const SieveProgram &program, std::size_t number) {
         SieveLanes::Finish finish{row.word, row.shift, row.mask, row.vanishes, {}};
         for (std::size_t c = 0; c < program.codes; ++c) {
             for (const auto &codes : row.codes) finish.codes[c].push_back(codes[c]);
-            finish.codes[c].resize(std::max<std::size_t>(row.codes.size(), sieve_lanes));
+            finish.codes[c].resize(std::max<std::size_t>(row.codes.size(), 2 * sieve_lanes));
         }
         lanes.finishes.push_back(std::move(finish));
     }

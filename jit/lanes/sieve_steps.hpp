@@ -24,8 +24,7 @@ struct SieveBlock {
 struct SieveLanes {
     struct Finish {
         std::uint32_t word, shift, mask, vanishes;
-        std::array<std::vector<std::uint32_t>, most_sieve_codes>
-            codes; // by count, at least sieve_lanes of them
+        std::array<std::vector<std::uint32_t>, most_sieve_codes> codes; // by count, 2 sieve_lanes at least
     };
     std::uint32_t words, codes;                   // of a prefix
     std::uint32_t first_word;                     // of those that later steps read

@@ -36,7 +36,8 @@ struct EngineInfo {
     bool (*by_residues)(const Candidate &c) = nullptr;
     // It computes what the values' structure says (lib/structure), and no other block.
     bool by_structure = false;
-    bool reads_structure = false; // it does so too, and proposes among the others
+    // It does so too, but proposes among the others, and where it is named whatever passes are left out.
+    bool reads_structure = false;
     // Pieces of its work on a block that know nothing of each other (lib/run/piece_store.hpp).
     double (*pieces)(const Candidate &c);
     // Primes on a CPU have so many bits; on a GPU they are below 2^47.

@@ -389,10 +389,10 @@ template DecompositionRule<Gaussian> rule_of(const Plan &plan, RunControl &contr
 template <class Value>
 Structure structure_for(const Plan &plan, const BlockOf<Value> &block, RunControl &control) {
     const Options &options = plan.options;
-    if (block.pattern.one_sided || !options.passes.structure || options.device == Device::gpu ||
-        (options.names_engine() && !info_of(options.engine).by_structure &&
-         !info_of(options.engine).reads_structure))
-        return {};
+    if (block.pattern.one_sided || options.device == Device::gpu) return {};
+    const EngineInfo *named = options.names_engine() ? &info_of(options.engine) : nullptr;
+    const bool is_read = options.passes.structure && (!named || named->by_structure);
+    if (!is_read && !(named && named->reads_structure)) return {};
     try {
         return structure_of(
             block, [&control] { control.poll(); }, &control.memory());

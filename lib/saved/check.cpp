@@ -172,9 +172,8 @@ void check_structure(const Structure &x, const Pattern &a) {
                 std::is_sorted(low.cols.begin(), low.cols.end()),
             "a low rank");
     if (x.is_separable()) check_separable(x.separable, at(a.rows));
-    require(x.integers.empty() ||
-                (std::ssize(x.integers) == a.nnz() &&
-                 std::ranges::none_of(x.integers, [](int b) { return b == 0 || b < -most_integer; })),
+    require(x.integers.empty() || (std::ssize(x.integers) == a.nnz() &&
+                                   std::ranges::none_of(x.integers, [](int b) { return b < -most_integer; })),
             "small integers");
     if (x.nested.empty()) return;
     require_permutation(x.nested, a.rows, "nested rows");

@@ -32,7 +32,8 @@ SieveRows rows_of(const Pattern &a, const std::vector<std::int8_t> &integers) {
     SieveRows rows(at(a.rows));
     std::int64_t k = 0;
     for (std::int32_t i = 0; i < a.rows; ++i)
-        for (const std::int32_t j : a.row(i)) rows[at(i)].push_back({j, integers[at(k++)]});
+        for (const std::int32_t j : a.row(i))
+            if (const std::int32_t value = integers[at(k++)]; value != 0) rows[at(i)].push_back({j, value});
     return rows;
 }
 
@@ -81,12 +82,23 @@ std::optional<Choice> cheapest(std::vector<Choice> all, double seconds, const Po
     return best;
 }
 
-// What follows of the rest. False: products have too many different primes.
+Pattern pattern_of(const SieveRows &rows) {
+    Pattern pattern;
+    pattern.rows = pattern.cols = static_cast<std::int32_t>(rows.size());
+    for (const std::vector<SieveEntry> &row : rows) {
+        for (const SieveEntry &entry : row) pattern.col.push_back(entry.col);
+        pattern.row_ptr.push_back(std::ssize(pattern.col));
+    }
+    return pattern;
+}
+
+// What follows of the rest. False: products have too many different primes, or there is none but 0.
 bool complete(SievePlan &plan, const Pattern &a, const Poll &poll) {
+    const Matching matching = maximum_matching(pattern_of(rows_of(a, plan.integers)), poll);
+    if (matching.size < a.rows) return false;
     std::optional<SieveProgram> program = sieve_program(plan.way);
     if (!program) return false;
     plan.program = *std::move(program);
-    const Matching matching = maximum_matching(a, poll);
     std::vector<std::int64_t> entries;
     for (std::int32_t i = 0; i < a.rows; ++i) entries.push_back(entry_at(a, i, matching.col_of_row[at(i)]));
     for (const std::int64_t k : entries) plan.of_matching.push_back(plan.integers[at(k)]);
@@ -233,7 +245,7 @@ void propose_sieve_at_last(Proposals &task, Engine self) {
     const double seconds =
         std::min({budget.of(own), budget.most(std::min(own, others)), most_search * task.effort});
     first = cheapest(choices(*rows), seconds * 2 / 3, task.poll());
-    constexpr const char *primes = "takes products of fewer different primes than those of these rows' sums";
+    constexpr const char *primes = "takes rows whose sums have fewer different primes than these";
     if (task.wants_on_cpu(self) && task.options.device != Device::gpu) {
         std::optional<Candidate> c = candidate_of(task, self, *first, seconds / 3);
         if (!c) return refuse(task, self, primes);

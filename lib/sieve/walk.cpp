@@ -1,12 +1,14 @@
 #include "lib/sieve/walk.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 namespace libperm {
 namespace {
 
-constexpr std::size_t most_direct = std::size_t{1} << 18, table_size = std::size_t{1} << 20;
+constexpr std::size_t most_direct = std::size_t{1} << 18, first_table = std::size_t{1} << 12,
+                      last_table = std::size_t{1} << 20;
 constexpr std::uint64_t no_key = ~std::uint64_t{0};
 
 std::size_t cells(const SieveProgram &program) { // of the first code
@@ -25,8 +27,8 @@ std::size_t block_words(const SieveProgram &program) { return program.prefix_wor
 SieveCounts::SieveCounts(const SieveProgram &program)
     : program_(program),
       is_direct_(is_direct(program)),
-      counts_(is_direct_ ? cells(program) : table_size),
-      keys_(is_direct_ ? 0 : table_size, no_key) {
+      counts_(is_direct_ ? cells(program) : first_table),
+      keys_(is_direct_ ? 0 : first_table, no_key) {
     for (const SieveProgram::Exponent &e : program.exponents) {
         std::vector<mpz_class> powers{1};
         while (powers.size() < e.radix) powers.push_back(powers.back() * e.prime);
@@ -35,7 +37,7 @@ SieveCounts::SieveCounts(const SieveProgram &program)
 }
 
 std::size_t SieveCounts::bytes(const SieveProgram &program) {
-    return is_direct(program) ? 8 * cells(program) : 16 * table_size;
+    return is_direct(program) ? 8 * cells(program) : 24 * last_table;
 }
 
 void SieveCounts::add(const SieveBlock &whole) {
@@ -49,19 +51,33 @@ void SieveCounts::add(const SieveBlock &whole) {
     for (std::uint32_t k = 0; k < whole.count; ++k) {
         const std::uint64_t key =
             std::uint64_t{first[k] & ~sieve_sign} | std::uint64_t{second ? second[k] : 0} << 32;
-        add_to_table(key, 1 - 2 * static_cast<std::int64_t>(first[k] >> 31));
+        const std::size_t place = place_of(key);
+        counts_[place] += 1 - 2 * static_cast<std::int64_t>(first[k] >> 31);
+        if (keys_[place] == key) continue;
+        keys_[place] = key;
+        if (++known_ > keys_.size() / 2) make_room();
     }
 }
 
-void SieveCounts::add_to_table(std::uint64_t key, std::int64_t count) {
-    std::size_t place = (key * 0x9e3779b97f4a7c15) >> 44;
-    while (keys_[place] != key && keys_[place] != no_key) place = (place + 1) % table_size;
-    if (keys_[place] == no_key) {
-        keys_[place] = key;
-        ++known_;
+std::size_t SieveCounts::place_of(std::uint64_t key) const {
+    std::size_t place = (key * 0x9e3779b97f4a7c15) >> (64 - std::countr_zero(keys_.size()));
+    while (keys_[place] != key && keys_[place] != no_key) place = (place + 1) & (keys_.size() - 1);
+    return place;
+}
+
+// A small table stays near; a full one is added up.
+void SieveCounts::make_room() {
+    if (keys_.size() == last_table) return add_up();
+    std::vector<std::uint64_t> keys(2 * keys_.size(), no_key);
+    std::vector<std::int64_t> counts(keys.size());
+    keys.swap(keys_);
+    counts.swap(counts_);
+    for (std::size_t k = 0; k < keys.size(); ++k) {
+        if (keys[k] == no_key) continue;
+        const std::size_t place = place_of(keys[k]);
+        keys_[place] = keys[k];
+        counts_[place] = counts[k];
     }
-    counts_[place] += count;
-    if (known_ > table_size / 2) add_up();
 }
 
 mpz_class SieveCounts::product_of(std::uint64_t key) const {

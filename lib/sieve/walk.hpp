@@ -28,7 +28,8 @@ class SieveCounts {
 
   private:
     void add_up();
-    void add_to_table(std::uint64_t key, std::int64_t count);
+    std::size_t place_of(std::uint64_t key) const; // in the table
+    void make_room();
     mpz_class product_of(std::uint64_t key) const;
 
     const SieveProgram &program_;

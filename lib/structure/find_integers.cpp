@@ -12,20 +12,23 @@ namespace {
 
 using Integers = std::vector<std::int8_t>;
 
-// x / unit, where that is a small integer; else 0.
+// x / unit, where that is a small integer; else a larger one.
+constexpr int none = most_integer + 1;
 int quotient(const Tracked &x, const Tracked &unit) {
     const std::int64_t exp2 = x.exp2 - unit.exp2;
-    if (unit.value == 0 || exp2 < -2 || exp2 > 8) return 0;
+    if (is_zero(x)) return 0;
+    if (exp2 < -2 || exp2 > 8) return none;
     const double scaled = std::ldexp(x.value, static_cast<int>(exp2));
     const double nearest = std::nearbyint(scaled / unit.value);
     const bool is_exact = std::fma(nearest, unit.value, -scaled) == 0;
-    return is_exact && std::abs(nearest) <= most_integer ? static_cast<int>(nearest) : 0;
+    return is_exact && std::abs(nearest) <= most_integer ? static_cast<int>(nearest) : none;
 }
 int quotient(const Gaussian &x, const Gaussian &unit) {
     if (x == unit) return 1;
-    if (is_zero(unit)) return 0;
+    if (is_zero(x)) return 0;
     const Gaussian by = is_real(x) && is_real(unit) ? Gaussian{x.re / unit.re, 0} : x / unit;
-    if (!is_real(by) || !is_integer(by) || mpz_cmpabs_ui(by.re.get_num_mpz_t(), most_integer) > 0) return 0;
+    if (!is_real(by) || !is_integer(by) || mpz_cmpabs_ui(by.re.get_num_mpz_t(), most_integer) > 0)
+        return none;
     return static_cast<int>(by.re.get_num().get_si());
 }
 
@@ -35,7 +38,7 @@ template <class Value> Integers multiples(const BlockOf<Value> &block, const Val
     integers.reserve(block.values.size());
     for (const Value &x : block.values) {
         const int q = quotient(x, unit);
-        if (q == 0) return {};
+        if (q == none) return {};
         integers.push_back(static_cast<std::int8_t>(q));
     }
     return integers;
@@ -117,15 +120,13 @@ Integers signs_of_products(const ExactBlock &block, const Poll &poll) {
 
 template <class Value> std::vector<std::int8_t> find_integers(const BlockOf<Value> &block, const Poll &poll) {
     if (block.n() < 1 || block.n() > most_integer_lines || block.values.empty()) return {};
-    if (std::any_of(block.values.begin(), block.values.end(), [](const Value &x) { return is_zero(x); }))
-        return {};
     if (Integers of_one = multiples(block, number_one<Value>()); !of_one.empty()) return of_one;
-    const auto least =
-        std::min_element(block.values.begin(), block.values.end(),
-                         [](const Value &x, const Value &y) { return size_of(x) < size_of(y); });
+    const Value *least = nullptr;
+    for (const Value &x : block.values)
+        if (!is_zero(x) && (!least || size_of(x) < size_of(*least))) least = &x;
+    if (!least) return {};
     if (Integers of_least = multiples(block, *least); !of_least.empty()) return of_least;
-    if (!may_be_products(block)) return {};
-    return signs_of_products(exact_block(block), poll);
+    return may_be_products(block) ? signs_of_products(exact_block(block), poll) : Integers();
 }
 
 template std::vector<std::int8_t> find_integers(const Block &block, const Poll &poll);
