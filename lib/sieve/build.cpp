@@ -238,7 +238,7 @@ SieveCost sieve_cost(const SieveProgram &program, const SieveWay &way, const Sie
                      const SievePace &pace) {
     SieveCost cost;
     std::size_t column = 0;
-    double words_before = program.prefix_words();
+    auto words_before = static_cast<double>(program.prefix_words());
     for (std::size_t s = 0; s < program.steps.size(); ++s) {
         const Step &step = program.steps[s];
         const double before = profile.prefixes[column];
@@ -264,7 +264,7 @@ std::vector<std::int32_t> best_steps(const SieveProgram &one_by_one, const Sieve
         double finishes = 0;
         std::size_t branches = 1;
         const std::uint32_t first = k == 0 ? 0 : one_by_one.steps[k - 1].first_word;
-        const double words_before = one_by_one.prefix_words() - first;
+        const auto words_before = static_cast<double>(one_by_one.prefix_words() - first);
         for (std::size_t to = k + 1; to <= std::min(n, k + at(most_columns_at_once)); ++to) {
             const Step &last = one_by_one.steps[to - 1];
             finishes += static_cast<double>(last.finishes.size());

@@ -2,6 +2,7 @@
 
 #include "jit/text/text.hpp"
 #include "lib/base/fields.hpp"
+#include "lib/input/machine.hpp"
 #include "lib/run/proposals.hpp"
 #include "lib/sieve/order.hpp"
 #include "lib/sieve/walk.hpp"
