@@ -1,6 +1,7 @@
 #include "lib/sieve/build.hpp"
 
 #include "lib/base/randomness.hpp"
+#include "lib/sieve/walk.hpp"
 #include "preprocess/index.hpp"
 
 #include <algorithm>
@@ -134,7 +135,9 @@ Finish finish_of(const RowFactor &row, const Place &place, const Exponents &expo
     return finish;
 }
 
-constexpr double candidate_seconds = 4e-10, word_seconds = 1e-10, finish_seconds = 1e-10, leaf_seconds = 2e-9;
+constexpr double candidate_seconds = 3.1e-10, word_seconds = 8e-11, finish_seconds = 8e-11;
+constexpr double counted_seconds = 1e-9,
+                 looked_up_seconds = 3.5e-9; // a whole product, by its code or in a table
 
 // What a prefix takes to be followed along one branch of a step.
 double seconds_of_branch(double words_left, double finishes) {
@@ -248,7 +251,8 @@ SieveCost sieve_cost(const SieveProgram &program, const SieveWay &way, const Sie
         cost.prefixes += profile.prefixes[column];
         cost.peak = std::max(cost.peak, profile.prefixes[column]);
     }
-    cost.seconds += leaf_seconds * profile.prefixes.back();
+    cost.seconds +=
+        (SieveCounts::are_direct(program) ? counted_seconds : looked_up_seconds) * profile.prefixes.back();
     return cost;
 }
 

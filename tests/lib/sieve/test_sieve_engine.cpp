@@ -278,8 +278,8 @@ TEST_CASE("sieve: forged walks are refused") {
     is_refused([](auto &p) { p.way.steps.pop_back(); });
     is_refused([](auto &p) { p.way.steps.push_back(0); });
     is_refused([](auto &p) { p.way.steps.assign(3, 8); });
-    is_refused([](auto &p) { p.pieces = 0; });
-    is_refused([](auto &p) { p.pieces = std::uint64_t{1} << 40; });
+    is_refused([](auto &p) { p.pieces_asked = 0; });
+    is_refused([](auto &p) { p.pieces_asked = std::uint64_t{1} << 40; });
     is_refused([](auto &p) { p.spread = -1; });
     const std::string bytes = saved_sieve(plan, true);
     for (std::size_t size = 0; size < bytes.size(); ++size)
