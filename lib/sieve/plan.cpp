@@ -247,7 +247,7 @@ double pieces_of_sieve(const Candidate &c) {
 std::string saved_sieve(const EnginePlan &of, bool with_predictions) {
     const auto &plan = dynamic_cast<const SievePlan &>(of);
     return written(SavedSieve{plan.transposed, plan.way.is_halved, plan.way.order, plan.way.steps,
-                              plan.pieces, with_predictions ? plan.spread : 0,
+                              plan.pieces_asked, with_predictions ? plan.spread : 0,
                               with_predictions ? plan.peak : 0});
 }
 
