@@ -135,6 +135,7 @@ Finish finish_of(const RowFactor &row, const Place &place, const Exponents &expo
     return finish;
 }
 
+constexpr double start_seconds = 1e-3; // blocks and counts are made, prefixes are listed
 constexpr double candidate_seconds = 3.1e-10, word_seconds = 8e-11, finish_seconds = 8e-11;
 constexpr double counted_seconds = 1e-9,
                  looked_up_seconds = 3.5e-9; // a whole product, by its code or in a table
@@ -240,6 +241,7 @@ SieveProfile sieve_profile(const SieveProgram &one_by_one, double seconds, const
 
 SieveCost sieve_cost(const SieveProgram &program, const SieveWay &way, const SieveProfile &profile) {
     SieveCost cost;
+    cost.seconds = start_seconds;
     std::size_t column = 0;
     for (std::size_t s = 0; s < program.steps.size(); ++s) {
         const Step &step = program.steps[s];
