@@ -147,7 +147,7 @@ typedef int (*perm_cancel_fn)(void *user);
 typedef struct perm_opts {
     size_t struct_size;         /* sizeof(perm_opts) */
     const char *engine;         /* "auto" (NULL); "ryser", "planar", "background", "low_rank", "ferrers",
-                                 * "separable", of hafnians "hermite" on the CPU;
+                                 * "separable", "sieve", of hafnians "hermite" on the CPU;
                                  * "frontier", "tree", of hafnians "bjorklund" on either; on a GPU "shared", "dense", "purereg", "hybrid"
                                  * (docs/engines.md) */
     const char *device;         /* "auto" (NULL), "cpu", "gpu" (the first): without one a plan can be made and

@@ -5,7 +5,8 @@
 // Products are counted by their codes in whole numbers, whose sums are the same whoever adds them up.
 //
 // What the steps do is written for the pattern, behind: struct Steps. Above stand first_word, of a prefix as
-// the first step reads it, prefix_words, levels, the steps, capacity, of a block, room_words and tables.
+// the first step reads it, prefix_words, levels, the steps, capacity, of a block, room_words and tables; and
+// near_cells, the counts that a warp keeps near, all or none: products are many, and memory adds up slowly.
 
 constexpr u32 warp = 32; // threads of a block
 
@@ -17,6 +18,30 @@ struct SieveWalks {
     u64 *counts;         // of +1 and -1 by code
     u64 *met;            // prefixes and products
     u32 count, share;    // of prefixes; that a warp takes at once
+};
+
+// Where products are counted.
+struct Counts {
+    u64 *const all;
+    u32 *const near;
+    u32 met = 0; // since the near ones were added to all: they hold 32 bits
+
+    __device__ __forceinline__ void add(u64 cell, bool is_negative) {
+        if (near_cells > 0)
+            atomicAdd(near + cell, is_negative ? ~0u : 1u);
+        else
+            atomicAdd(all + cell, is_negative ? ~u64{0} : u64{1});
+    }
+    __device__ __forceinline__ void hand_over() {
+        __syncwarp();
+        for (u32 k = threadIdx.x; k < near_cells; k += warp) {
+            const u32 x = near[k];
+            near[k] = 0;
+            if (x != 0) atomicAdd(all + k, static_cast<u64>(static_cast<long long>(static_cast<int>(x))));
+        }
+        met = 0;
+        __syncwarp();
+    }
 };
 
 // The place of a lane's prefix among those that stay, behind `out` others.
@@ -47,19 +72,21 @@ struct Held {
 };
 
 template <class Steps> __device__ __forceinline__ void walk_signs(const SieveWalks &all) {
-    __shared__ u32 counts[levels], tables[table_words], begin;
+    __shared__ u32 held_counts[levels], tables[table_words], begin, near[near_cells + 1];
     const u32 lane = threadIdx.x;
     u32 *const room = all.room + static_cast<u64>(blockIdx.x) * room_words;
-    for (u32 k = lane; k < levels; k += warp) counts[k] = 0;
+    for (u32 k = lane; k < levels; k += warp) held_counts[k] = 0;
+    for (u32 k = lane; k < near_cells; k += warp) near[k] = 0;
     for (u32 k = lane; k < table_words; k += warp) tables[k] = table_values[k];
     __syncwarp();
-    Held held{counts};
+    Held held{held_counts};
+    Counts counts{all.counts, near};
     u64 met = 0;
     for (bool more = true;;) {
         if (held.full == 0 && more) {
             if (lane == 0) begin = atomicAdd(all.next, all.share);
             __syncwarp();
-            const u32 from = begin, before = counts[0];
+            const u32 from = begin, before = held_counts[0];
             more = from < all.count;
             const u32 taken = more ? min(all.share, all.count - from) : 0;
             const u32 *const own = all.prefixes + (static_cast<u64>(from) + lane) * prefix_words;
@@ -72,14 +99,18 @@ template <class Steps> __device__ __forceinline__ void walk_signs(const SieveWal
             continue;
         }
         if (held.some == 0) break;
-        const u32 step = held.full != 0 ? highest(held.full) : lowest(held.some), count = counts[step],
-                  taken = min(count, warp), before = step + 1 < levels ? counts[step + 1] : 0;
-        const u32 out = Steps::go(step, room, count - taken + lane, lane < taken, before, tables, all.counts);
+        const u32 step = held.full != 0 ? highest(held.full) : lowest(held.some), count = held_counts[step],
+                  taken = min(count, warp), before = step + 1 < levels ? held_counts[step + 1] : 0;
+        const u32 out = Steps::go(step, room, count - taken + lane, lane < taken, before, tables, counts);
         met += out - before;
         __syncwarp();
         held.set(step, count - taken);
-        if (step + 1 < levels) held.set(step + 1, out);
+        if (step + 1 < levels)
+            held.set(step + 1, out);
+        else if ((counts.met += out) > 1u << 30)
+            counts.hand_over();
         __syncwarp();
     }
+    counts.hand_over();
     if (lane == 0) atomicAdd(all.met, met);
 }

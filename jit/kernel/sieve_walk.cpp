@@ -63,7 +63,7 @@ class StepText {
 
     std::string text(std::size_t level, std::size_t from, std::size_t to) {
         text_ = formatted("\n__device__ __forceinline__ u32 step_{}(u32 *room, u32 own, bool on, u32 out, "
-                          "const u32 *tables, u64 *counts) {{\n",
+                          "const u32 *tables, Counts &counts) {{\n",
                           level);
         if (!is_last_) text_ += formatted("    u32 *const to = room + {};\n", to);
         text_ += formatted("    const u32 *const from = room + {} + own;\n", from);
@@ -120,8 +120,7 @@ class StepText {
             of_first.codes = 1;
             cell += formatted(" + u64{{{}}} * code1", sieve_cells(of_first));
         }
-        text_ += formatted("            atomicAdd(counts + ({}), code0 >> 31 != 0 ? ~u64{{0}} : u64{{1}});\n",
-                           cell);
+        text_ += formatted("            counts.add({}, code0 >> 31 != 0);\n", cell);
     }
 
     const SieveProgram &program_;
@@ -133,6 +132,7 @@ class StepText {
 };
 
 std::string source_of(const SieveProgram &program, std::size_t first_step) {
+    const std::uint64_t cells = sieve_cells(program);
     Tables tables;
     std::string steps, cases;
     std::size_t place = 0;
@@ -146,16 +146,17 @@ std::string source_of(const SieveProgram &program, std::size_t first_step) {
     return formatted(
                "// libperm: the walk over signs of {} columns and rows in {} steps.\n\n"
                "typedef unsigned long long u64;\ntypedef unsigned int u32;\n\n"
-               "constexpr u32 first_word = {}, prefix_words = {}, levels = {}, capacity = {}, table_words = {};\n"
+               "constexpr u32 first_word = {}, prefix_words = {}, levels = {}, capacity = {}, table_words = {}, "
+               "near_cells = {};\n"
                "constexpr u64 room_words = {};\n__device__ const u32 table_values[table_words] = {{{}}};\n\n",
                program.prefix_words(), program.steps.size(), first_word(program, first_step),
                program.prefix_words(), program.steps.size() - first_step, capacity_of(program),
-               std::max<std::size_t>(1, tables.size()), sieve_room_words(program, first_step),
+               std::max<std::size_t>(1, tables.size()), cells <= near_sieve_cells ? cells : 0, sieve_room_words(program, first_step),
                tables.size() > 0 ? tables.text() : "0") +
            sieve_walk_cuh + steps +
            "\nstruct Steps {\n"
            "    static __device__ __forceinline__ u32 go(u32 step, u32 *room, u32 own, bool on, u32 out,\n"
-           "                                             const u32 *tables, u64 *counts) {\n"
+           "                                             const u32 *tables, Counts &counts) {\n"
            "        switch (step) {\n" +
            cases + "        }\n        return out;\n    }\n};\n" +
            formatted("\nextern \"C\" __global__ void __launch_bounds__({})\n"

@@ -1,6 +1,7 @@
 #include "lib/sieve/build.hpp"
 
 #include "lib/base/randomness.hpp"
+#include "lib/sieve/walk.hpp"
 #include "preprocess/index.hpp"
 
 #include <algorithm>
@@ -134,6 +135,8 @@ Finish finish_of(const RowFactor &row, const Place &place, const Exponents &expo
     return finish;
 }
 
+constexpr double start_seconds = 1e-3; // blocks and counts are made, prefixes are listed
+
 } // namespace
 
 std::optional<SieveProgram> sieve_program(const SieveWay &way) {
@@ -231,12 +234,13 @@ SieveProfile sieve_profile(const SieveProgram &one_by_one, double seconds, const
 SievePace sieve_pace(const GpuProperties &gpu) {
     constexpr double issued = 0.5; // of the instructions that lanes could take
     const double one = 1 / (issued * 128 * gpu.multiprocessors * gpu.clock_hz);
-    return {20 * one, 2 * one, 12 * one, 2 * one, 3 * one, 20 * one};
+    return {20 * one, 2 * one, 12 * one, 2 * one, 3 * one, 20 * one, 1e-10};
 }
 
 SieveCost sieve_cost(const SieveProgram &program, const SieveWay &way, const SieveProfile &profile,
                      const SievePace &pace) {
     SieveCost cost;
+    cost.seconds = start_seconds;
     std::size_t column = 0;
     auto words_before = static_cast<double>(program.prefix_words());
     for (std::size_t s = 0; s < program.steps.size(); ++s) {
@@ -250,7 +254,7 @@ SieveCost sieve_cost(const SieveProgram &program, const SieveWay &way, const Sie
         cost.prefixes += profile.prefixes[column];
         cost.peak = std::max(cost.peak, profile.prefixes[column]);
     }
-    cost.seconds += pace.leaf * profile.prefixes.back();
+    cost.seconds += (SieveCounts::are_direct(program) ? pace.leaf : pace.far_leaf) * profile.prefixes.back();
     return cost;
 }
 

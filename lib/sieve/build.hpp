@@ -39,14 +39,14 @@ SieveProfile sieve_profile(const SieveProgram &one_by_one, double seconds, const
 // What a walk takes, in seconds: a prefix before a step, and each of its words; along a branch the same, and
 // each row that finishes; a product that is counted.
 struct SievePace {
-    double prefix, word, branch, branch_word, finish, leaf;
+    double prefix, word, branch, branch_word, finish, leaf, far_leaf; // far: with codes in a table
 
     double of_step(std::size_t branches, double words, double words_left, double finishes) const {
         return prefix + word * words +
                static_cast<double>(branches) * (branch + branch_word * words_left + finish * finishes);
     }
 };
-constexpr SievePace sieve_pace_of_thread{0, 0, 4e-10, 1e-10, 1e-10, 2e-9};
+constexpr SievePace sieve_pace_of_thread{0, 0, 3.1e-10, 8e-11, 8e-11, 1e-9, 3.5e-9};
 SievePace sieve_pace(const GpuProperties &gpu);
 
 // Seconds for the walk of a program.

@@ -107,12 +107,13 @@ bool complete(SievePlan &plan, const Pattern &a, const Poll &poll) {
     return true;
 }
 
-// Where pieces begin; how many prefixes there are.
-std::uint64_t begin_pieces(SievePlan &plan) {
+// Many more prefixes than pieces, as they are of different lengths.
+void cut(SievePlan &plan) {
+    const std::uint64_t wanted = std::clamp<std::uint64_t>(16 * plan.pieces_asked, 64, least_prefixes);
     std::uint64_t prefixes = 1;
-    while (plan.prefix_step + 1 < plan.program.steps.size() && prefixes < least_prefixes)
+    while (plan.prefix_step + 1 < plan.program.steps.size() && prefixes < wanted)
         prefixes = sieve_prefixes(plan.program, ++plan.prefix_step).size() / plan.program.prefix_words();
-    return std::max<std::uint64_t>(1, prefixes);
+    plan.pieces = std::clamp<std::uint64_t>(prefixes, 1, plan.pieces_asked);
 }
 
 struct SavedSieve {
@@ -155,7 +156,8 @@ std::optional<Candidate> candidate_of(const Proposals &task, Engine self, Choice
     const double pieces = std::clamp(cost.seconds / (gpu ? launch_seconds : piece_seconds), 1.0,
                                      static_cast<double>(most_pieces));
     plan.peak = cost.peak;
-    plan.pieces = std::min(begin_pieces(plan), static_cast<std::uint64_t>(pieces));
+    plan.pieces_asked = static_cast<std::uint64_t>(pieces);
+    cut(plan);
     Candidate c;
     c.engine = self;
     c.transposed = plan.transposed;
@@ -281,7 +283,7 @@ double pieces_of_sieve(const Candidate &c) {
 std::string saved_sieve(const EnginePlan &of, bool with_predictions) {
     const auto &plan = dynamic_cast<const SievePlan &>(of);
     return written(SavedSieve{plan.transposed, plan.way.is_halved, plan.way.order, plan.way.steps,
-                              plan.pieces, with_predictions ? plan.spread : 0,
+                              plan.pieces_asked, with_predictions ? plan.spread : 0,
                               with_predictions ? plan.peak : 0});
 }
 
@@ -306,8 +308,9 @@ std::shared_ptr<const EnginePlan> restored_sieve(std::string_view bytes, const P
     plan.way = {saved.transposed ? transposed(rows) : rows, saved.halved, std::move(saved.order),
                 std::move(saved.steps)};
     require(are_light(plan.way.rows) && complete(plan, of.a, no_poll), what);
-    plan.pieces = saved.pieces;
-    require(1 <= plan.pieces && plan.pieces <= std::min(most_pieces, begin_pieces(plan)), what);
+    plan.pieces_asked = saved.pieces;
+    require(1 <= saved.pieces && saved.pieces <= most_pieces, what);
+    cut(plan);
     return std::make_shared<const SievePlan>(std::move(plan));
 }
 

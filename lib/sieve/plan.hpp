@@ -23,15 +23,15 @@ class SievePlan final : public EnginePlan {
     std::vector<std::int8_t> integers; // B, by entry
     SieveWay way;                      // of B, or of B^T
     bool transposed = false;
-    std::uint64_t prefix_step = 0; // pieces are ranges of the prefixes after so many steps
-    std::uint64_t pieces = 1;
-    double spread = 0; // of the prefixes that are expected, relative
-    double peak = 0;   // of these, after the step that leaves the most
+    std::uint64_t pieces_asked = 1; // of which there may be fewer
+    double spread = 0;              // of the prefixes that are expected, relative
+    double peak = 0;                // of these, after the step that leaves the most
 
     // What follows of these.
     SieveProgram program;
-    EntriesRead read;                     // a matching
-    std::vector<std::int8_t> of_matching; // B there, in the order of `read`
+    std::uint64_t prefix_step = 0, pieces = 1; // these are ranges of the prefixes after so many steps
+    EntriesRead read;                          // a matching
+    std::vector<std::int8_t> of_matching;      // B there, in the order of `read`
 
     std::int64_t bytes() const override;
     std::span<const std::int64_t> entries_read() const override { return read.all(); }

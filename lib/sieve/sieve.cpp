@@ -170,6 +170,7 @@ EngineResult run_sieve(const EngineRun &run, const EngineInput &input) {
     const Charge charge(&control.memory(), static_cast<std::int64_t>(4 * prefixes.size()));
     const NumberedPieces pieces = NumberedPieces::so_many(prefixes.size() / size, plan.pieces);
     Walks walks(plan, control.memory());
+    // A device would take the same ranges here, and give back the same parts.
     const auto piece = [&](std::uint64_t k) {
         const NumberRange range = pieces[k];
         return walks.sum(std::span(prefixes).subspan(range.first * size, (range.last - range.first) * size),

@@ -18,15 +18,13 @@ std::size_t cells(const SieveProgram &program) { // of the first code
     return all;
 }
 
-bool is_direct(const SieveProgram &program) { return program.codes == 1 && cells(program) <= most_direct; }
-
 std::size_t block_words(const SieveProgram &program) { return program.prefix_words() * sieve_stride; }
 
 } // namespace
 
 SieveCounts::SieveCounts(const SieveProgram &program)
     : program_(program),
-      is_direct_(is_direct(program)),
+      is_direct_(are_direct(program)),
       counts_(is_direct_ ? cells(program) : first_table),
       keys_(is_direct_ ? 0 : first_table, no_key) {
     for (const SieveProgram::Exponent &e : program.exponents) {
@@ -36,8 +34,12 @@ SieveCounts::SieveCounts(const SieveProgram &program)
     }
 }
 
+bool SieveCounts::are_direct(const SieveProgram &program) {
+    return program.codes == 1 && cells(program) <= most_direct;
+}
+
 std::size_t SieveCounts::bytes(const SieveProgram &program) {
-    return is_direct(program) ? 8 * cells(program) : 24 * last_table;
+    return are_direct(program) ? 8 * cells(program) : 24 * last_table;
 }
 
 void SieveCounts::add(const SieveBlock &whole) {

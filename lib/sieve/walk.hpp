@@ -21,6 +21,7 @@ namespace libperm {
 class SieveCounts {
   public:
     explicit SieveCounts(const SieveProgram &program);
+    static bool are_direct(const SieveProgram &program);
     static std::size_t bytes(const SieveProgram &program);
 
     void add(const SieveBlock &whole);

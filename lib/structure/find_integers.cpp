@@ -24,12 +24,24 @@ int quotient(const Tracked &x, const Tracked &unit) {
     return is_exact && std::abs(nearest) <= most_integer ? static_cast<int>(nearest) : none;
 }
 int quotient(const Gaussian &x, const Gaussian &unit) {
-    if (x == unit) return 1;
-    if (is_zero(x)) return 0;
-    const Gaussian by = is_real(x) && is_real(unit) ? Gaussian{x.re / unit.re, 0} : x / unit;
+    const bool is_of_one = unit.re == 1 && unit.im == 0;
+    if (is_of_one && !(is_real(x) && is_integer(x))) return none;
+    const Gaussian by = is_of_one ? x : x / unit;
     if (!is_real(by) || !is_integer(by) || mpz_cmpabs_ui(by.re.get_num_mpz_t(), most_integer) > 0)
         return none;
     return static_cast<int>(by.re.get_num().get_si());
+}
+
+// A number that may be what all entries are multiples of: so far each was, or it was one of the next. Null:
+// there is none.
+template <class Value> const Value *common_unit(const std::vector<Value> &values) {
+    const Value *unit = nullptr;
+    for (const Value &x : values) {
+        if (is_zero(x) || (unit && quotient(x, *unit) != none)) continue;
+        if (unit && quotient(*unit, x) == none) return nullptr;
+        unit = &x;
+    }
+    return unit;
 }
 
 // All entries as multiples of a unit; none: one is not.
@@ -121,11 +133,8 @@ Integers signs_of_products(const ExactBlock &block, const Poll &poll) {
 template <class Value> std::vector<std::int8_t> find_integers(const BlockOf<Value> &block, const Poll &poll) {
     if (block.n() < 1 || block.n() > most_integer_lines || block.values.empty()) return {};
     if (Integers of_one = multiples(block, number_one<Value>()); !of_one.empty()) return of_one;
-    const Value *least = nullptr;
-    for (const Value &x : block.values)
-        if (!is_zero(x) && (!least || size_of(x) < size_of(*least))) least = &x;
-    if (!least) return {};
-    if (Integers of_least = multiples(block, *least); !of_least.empty()) return of_least;
+    if (const Value *unit = common_unit(block.values))
+        if (Integers of_unit = multiples(block, *unit); !of_unit.empty()) return of_unit;
     return may_be_products(block) ? signs_of_products(exact_block(block), poll) : Integers();
 }
 

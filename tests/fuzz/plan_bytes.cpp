@@ -47,6 +47,12 @@ std::string separable() {
     return saved(a.view(), "separable", "exact");
 }
 
+// Five ones in each line.
+std::string sieve() {
+    const perm::Csr a = perm::families::circulant(24, {0, 1, 5, 11, 18});
+    return saved(a.view(), "sieve", "exact");
+}
+
 // A graph of triangles in the plane.
 std::string planar_graph() {
     constexpr std::int64_t width = 6;
@@ -152,6 +158,7 @@ std::vector<std::string> fuzz::seeds() {
     for (const Leaves leaves : {Leaves::rows, Leaves::columns, Leaves::entries, Leaves::mixed})
         all.push_back(payload_of(branched(leaves)));
     all.push_back(payload_of(separable()));
+    all.push_back(payload_of(sieve()));
     all.push_back(payload_of(planar_graph()));
     return all;
 }
