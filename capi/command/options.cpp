@@ -189,7 +189,8 @@ void add_plan_options(CLI::App &command, Options &options) {
         .add_option(
             "--engine", options.engine,
             "auto; frontier or tree, of hafnians bjorklund; on the CPU alone ryser, planar, background, "
-            "low_rank, ferrers, separable or sieve, of hafnians hermite; on a GPU alone hybrid, purereg, dense "
+            "low_rank, ferrers, separable or sieve, of hafnians hermite; on a GPU alone hybrid, purereg, "
+            "dense "
             "or shared")
         ->type_name("NAME");
     command

@@ -2,8 +2,8 @@
 
 namespace libperm {
 
-bool sieve_goes_on(const SieveProgram &program, const SieveProgram::Step &step, const SieveProgram::Branch &branch,
-             const std::uint32_t *from, std::uint32_t *to) {
+bool sieve_goes_on(const SieveProgram &program, const SieveProgram::Step &step,
+                   const SieveProgram::Branch &branch, const std::uint32_t *from, std::uint32_t *to) {
     for (std::size_t w = 0; w < program.words; ++w) to[w] = from[w] + branch.adds[w];
     std::uint32_t *const codes = to + program.words;
     for (std::size_t c = 0; c < program.codes; ++c) codes[c] = from[program.words + c];

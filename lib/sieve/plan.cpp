@@ -34,7 +34,7 @@ SieveRows rows_of(const Pattern &a, const std::vector<std::int8_t> &integers) {
     std::int64_t k = 0;
     for (std::int32_t i = 0; i < a.rows; ++i)
         for (const std::int32_t j : a.row(i))
-            if (const std::int32_t value = integers[at(k++)]; value != 0) rows[at(i)].push_back({j, value});
+            if (const std::int8_t value = integers[at(k++)]; value != 0) rows[at(i)].push_back({j, value});
     return rows;
 }
 
