@@ -1,8 +1,8 @@
 // ---- The walk over signs without vanishing prefixes, on a GPU -------------------------------------------
 //
-// jit/program/sieve.hpp's, a warp a walk, depth first over blocks of prefixes: the next step is the last whose
-// block has one for each lane, so that memory is bounded and lanes are busy until all prefixes are taken.
-// Products are counted by their codes in whole numbers, whose sums are the same whoever adds them up.
+// jit/program/sieve.hpp's, a warp a walk, depth first over blocks of prefixes: the next step is the last
+// whose block has one for each lane, so that memory is bounded and lanes are busy until all prefixes are
+// taken. Products are counted by their codes in whole numbers, whose sums are the same whoever adds them up.
 //
 // What the steps do is written for the pattern, behind: struct Steps. Above stand first_word, of a prefix as
 // the first step reads it, prefix_words, levels, the steps, capacity, of a block, room_words and tables; and

@@ -16,8 +16,7 @@ namespace {
 // As many as a step leaves of what a warp takes, beside those that were too few for it.
 std::size_t capacity_of(const SieveProgram &program) {
     std::size_t branches = 0;
-    for (const SieveProgram::Step &step : program.steps)
-        branches = std::max(branches, step.branches.size());
+    for (const SieveProgram::Step &step : program.steps) branches = std::max(branches, step.branches.size());
     return sieve_threads * (branches + 1);
 }
 
@@ -146,13 +145,14 @@ std::string source_of(const SieveProgram &program, std::size_t first_step) {
     return formatted(
                "// libperm: the walk over signs of {} columns and rows in {} steps.\n\n"
                "typedef unsigned long long u64;\ntypedef unsigned int u32;\n\n"
-               "constexpr u32 first_word = {}, prefix_words = {}, levels = {}, capacity = {}, table_words = {}, "
+               "constexpr u32 first_word = {}, prefix_words = {}, levels = {}, capacity = {}, table_words = "
+               "{}, "
                "near_cells = {};\n"
                "constexpr u64 room_words = {};\n__device__ const u32 table_values[table_words] = {{{}}};\n\n",
                program.prefix_words(), program.steps.size(), first_word(program, first_step),
                program.prefix_words(), program.steps.size() - first_step, capacity_of(program),
-               std::max<std::size_t>(1, tables.size()), cells <= near_sieve_cells ? cells : 0, sieve_room_words(program, first_step),
-               tables.size() > 0 ? tables.text() : "0") +
+               std::max<std::size_t>(1, tables.size()), cells <= near_sieve_cells ? cells : 0,
+               sieve_room_words(program, first_step), tables.size() > 0 ? tables.text() : "0") +
            sieve_walk_cuh + steps +
            "\nstruct Steps {\n"
            "    static __device__ __forceinline__ u32 go(u32 step, u32 *room, u32 own, bool on, u32 out,\n"

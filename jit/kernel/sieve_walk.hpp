@@ -10,8 +10,8 @@
 namespace libperm {
 
 constexpr const char *sieve_entry = "perm_sieve_walk";
-constexpr unsigned sieve_threads = 32;                      // of a block: a warp
-constexpr std::uint64_t near_sieve_cells = 10240; // that a warp can count near
+constexpr unsigned sieve_threads = 32;                             // of a block: a warp
+constexpr std::uint64_t near_sieve_cells = 10240;                  // that a warp can count near
 constexpr std::uint64_t most_sieve_cells = std::uint64_t{1} << 21; // counts of codes on a GPU
 
 // What codes are counted by: of all of them; 0: they are too many for a GPU.

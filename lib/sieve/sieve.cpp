@@ -110,7 +110,8 @@ class WalksOnDevices {
   private:
     static constexpr std::uint64_t at_once = 8; // pieces that a device takes
 
-    template <class Done> void run_on(std::size_t d, std::span<const std::uint64_t> pieces, const Done &done) {
+    template <class Done>
+    void run_on(std::size_t d, std::span<const std::uint64_t> pieces, const Done &done) {
         if (!devices_[d])
             devices_[d] = std::make_unique<SieveOnDevice>(queues_[d], plan_.program, plan_.prefix_step);
         SieveOnDevice &device = *devices_[d];
@@ -183,10 +184,9 @@ EngineResult run_sieve(const EngineRun &run, const EngineInput &input) {
     const auto on_gpus = [&] {
         const DeviceQueues queues = run.gpus.when_needed();
         WalksOnDevices walks(plan, queues, prefixes, pieces, control);
-        parts = parts_of_pieces(control, pieces.count(), work, SievePart(),
-                                [&](std::span<const std::uint64_t> todo, const auto &done) {
-                                    walks.run(todo, done);
-                                });
+        parts = parts_of_pieces(
+            control, pieces.count(), work, SievePart(),
+            [&](std::span<const std::uint64_t> todo, const auto &done) { walks.run(todo, done); });
         result.counts.peak_bytes = walks.peak_bytes();
     };
     if (!run.choice.on_gpu || !run_on_gpu("a walk over signs", run.options, on_gpus))

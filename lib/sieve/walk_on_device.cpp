@@ -89,12 +89,9 @@ void SieveOnDevice::start(std::span<const std::uint32_t> followed) {
     queue_.copy_in(prefixes_.address(), followed.data(), followed.size_bytes());
     const std::vector<std::uint64_t> zeros(head_words + counts_.size());
     queue_.copy_in(told_.address(), zeros.data(), 8 * zeros.size());
-    SieveLaunch launch{prefixes_.address(),
-                       told_.address(),
-                       room_.address(),
-                       told_.address() + 8 * head_words,
-                       told_.address() + 8,
-                       static_cast<std::uint32_t>(followed_),
+    SieveLaunch launch{prefixes_.address(), told_.address(),
+                       room_.address(),     told_.address() + 8 * head_words,
+                       told_.address() + 8, static_cast<std::uint32_t>(followed_),
                        sieve_threads};
     const std::array<void *, 1> arguments{&launch};
     const auto blocks = std::min<std::size_t>(blocks_, (followed_ + sieve_threads - 1) / sieve_threads);

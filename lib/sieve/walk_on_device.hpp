@@ -17,8 +17,8 @@ namespace libperm {
 
 class SieveOnDevice { // throws JitError
   public:
-    // Prefixes are given after `first_step` steps; the device is to have so many of a piece, if there are, for
-    // all of its warps. The program outlives it.
+    // Prefixes are given after `first_step` steps; the device is to have so many of a piece, if there are,
+    // for all of its warps. The program outlives it.
     static constexpr std::size_t for_all_warps = 1 << 19;
     SieveOnDevice(DeviceQueue &queue, const SieveProgram &program, std::size_t first_step,
                   std::size_t enough = for_all_warps);

@@ -183,8 +183,8 @@ TEST_CASE("the number of prefixes is estimated well, and exactly where there are
     way.steps = best_steps(*program, profile, sieve_pace_of_thread);
     CHECK(std::accumulate(way.steps.begin(), way.steps.end(), 0) == 24);
     const auto together = sieve_program(way);
-    CHECK(
-        sieve_cost(*together, way, profile, sieve_pace_of_thread).seconds <=
-        sieve_cost(*program, {way.rows, true, way.order, std::vector<std::int32_t>(24, 1)}, profile,
-                   sieve_pace_of_thread).seconds);
+    CHECK(sieve_cost(*together, way, profile, sieve_pace_of_thread).seconds <=
+          sieve_cost(*program, {way.rows, true, way.order, std::vector<std::int32_t>(24, 1)}, profile,
+                     sieve_pace_of_thread)
+              .seconds);
 }
