@@ -27,8 +27,7 @@ template <class Number> std::errc parse(std::string_view word, Number &number) {
     const char *const first = word.data(), *const last = first + word.size();
     const auto [end, error] = std::from_chars(first, last, number);
     if constexpr (std::is_floating_point_v<Number>)
-        if (end != first && end != last && (*end == 'd' || *end == 'D'))
-            return parse(with_e(word), number);
+        if (end != first && end != last && (*end == 'd' || *end == 'D')) return parse(with_e(word), number);
     return end == last ? error : std::errc::invalid_argument;
 }
 

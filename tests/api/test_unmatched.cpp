@@ -191,7 +191,7 @@ struct DenseFractions {
                         true);
     }
     // Of c A + x A: at once, or by a task that was saved.
-    std::vector<perm::Result> polynomial(const mpq_class &c, bool by_task) {
+    std::vector<perm::Result> polynomial(const mpq_class &c, bool by_task, const char *precision = "exact") {
         const auto of_both = [&](const perm_csr &a) {
             const auto *linear = static_cast<const char *const *>(a.values);
             std::vector<std::string> texts;
@@ -201,7 +201,7 @@ struct DenseFractions {
             for (const std::string &text : texts) pointers.push_back(text.c_str());
             perm_csr constant = a;
             constant.values = pointers.data();
-            const perm_opts opts = in_precision("auto", "exact");
+            const perm_opts opts = in_precision("auto", precision);
             if (!by_task) return perm::polynomial(constant, a.values, opts);
             return perm::Task::load(perm::Task::polynomial(constant, a.values, opts).save()).run();
         };
@@ -258,7 +258,15 @@ TEST_CASE("beside a structure that the lines which may stay unmatched would hide
             CHECK(both[m].text() == numbers[m].text());
             CHECK(saved[m].text() == numbers[m].text());
         }
-        if (is_board) continue; // of 40 lines: seconds
+        if (is_board) { // by their residues nobody could have them
+            for (const bool by_task : {false, true}) {
+                const auto residues = a.polynomial(0, by_task, "mod:1000003");
+                REQUIRE(residues.size() == numbers.size());
+                for (std::size_t m = 0; m < numbers.size(); ++m)
+                    CHECK(residues[m].text() == mpz_class(mpz_class(numbers[m].text()) % 1000003).get_str());
+            }
+            continue; // of 40 lines: seconds
+        }
         const auto shifted = a.polynomial(2, false);
         mpq_class at_2 = 0;
         mpz_class power = 1;
