@@ -93,14 +93,17 @@ bool compute_line_classes(const perm_csr *a, const libperm::Options &options, li
     return true;
 }
 
-// Where all lines of a sparse matrix may stay unmatched: engines of graphs serve any of its numbers.
-std::optional<libperm::InputPattern> graph_for(libperm::RunControl &control, const perm_csr *a,
-                                               const libperm::Options &options) {
-    if (options.function != libperm::MatrixFunction::permanent || options.names_engine() ||
-        options.device == libperm::Device::gpu)
-        return {};
-    return libperm::read_as_two_sided_graph(
-        a, [&control] { control.poll(); }, &control.memory());
+// Where all lines of a sparse matrix may stay unmatched the graph of its lines: engines of graphs serve any
+// of its numbers. The options' function becomes that of the graph.
+libperm::InputPattern input_for(libperm::RunControl &control, const perm_csr *a, libperm::Options &options) {
+    if (options.function == libperm::MatrixFunction::permanent && !options.names_engine() &&
+        options.device != libperm::Device::gpu)
+        if (auto graph = libperm::read_as_two_sided_graph(
+                a, [&control] { control.poll(); }, &control.memory())) {
+            options.function = libperm::MatrixFunction::loop_hafnian;
+            return *std::move(graph);
+        }
+    return pattern_for(control, a, options.function);
 }
 
 // To be executed once: without a tape, which takes longer to write down than the plan's own way. In the
@@ -111,10 +114,8 @@ std::unique_ptr<perm_plan> plan_for_once(const perm_csr *a, const libperm::Optio
     Stopwatch watch;
     auto made = std::make_unique<perm_plan>();
     made->is_account = true;
-    std::optional<libperm::InputPattern> graph = graph_for(control, a, given_options);
     libperm::Options options = given_options;
-    if (graph) options.function = libperm::MatrixFunction::loop_hafnian;
-    libperm::InputPattern input = graph ? *std::move(graph) : pattern_for(control, a, options.function);
+    libperm::InputPattern input = input_for(control, a, options);
     libperm::Values values = values_for(control, input, libperm::GivenValues(input, *a).data());
     libperm::simplify(input, values);
     made->seconds_check = watch.lap();
@@ -144,17 +145,14 @@ std::optional<libperm::RankOneAdded> with_structure(const perm_csr *a, const lib
     constexpr double as_looking = 0.1; // seconds
     const auto precision = options.precision;
     const bool is_exact = precision == libperm::Precision::exact && options.modulus == 0;
-    if (options.function != libperm::MatrixFunction::permanent || plan.input.pattern.one_sided ||
-        plan.input.free_lines() == 0 || options.names_engine() || options.device == libperm::Device::gpu ||
-        !options.passes.structure || !options.checkpoint.empty() ||
+    if (plan.input.pattern.one_sided || plan.input.free_lines() == 0 || !options.checkpoint.empty() ||
         (plan.refusal == PERM_OK && plan.seconds < as_looking) ||
         (!is_exact && precision != libperm::Precision::automatic))
         return {};
     const libperm::InputPattern input = pattern_for(control, a, options.function);
     const libperm::InputPattern &given = libperm::as_given(input);
-    const bool may_serve = given.row_weights && given.col_weights && !input.multiplied &&
-                           (is_exact || libperm::counts(given.value_type)) &&
-                           libperm::may_have_structure_beside(given);
+    const bool may_serve =
+        (is_exact || libperm::counts(given.value_type)) && libperm::RankOneAdded::may_serve(input, options);
     if (!may_serve) return {};
     const libperm::Values values = values_for(control, given, libperm::GivenValues(input, *a).data());
     const double seconds = plan.refusal == PERM_OK ? plan.seconds : std::numeric_limits<double>::infinity();
@@ -164,11 +162,7 @@ std::optional<libperm::RankOneAdded> with_structure(const perm_csr *a, const lib
 libperm::Outcome sum_of(const libperm::RankOneAdded &matchings, const libperm::Options &options,
                         libperm::RunControl &control) {
     libperm::Outcome outcome = libperm::execute(matchings.plan(), matchings.values(), control);
-    libperm::Gaussian sum;
-    for (const libperm::Gaussian &x : matchings.numbers(outcome, [&control] { control.poll(); })) {
-        sum.re += x.re;
-        sum.im += x.im;
-    }
+    libperm::Gaussian sum = matchings.sum(outcome, [&control] { control.poll(); });
     libperm::set_value(outcome, libperm::WideBall{std::move(sum), {}});
     libperm::round_off(options, outcome);
     return outcome;

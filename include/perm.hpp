@@ -15,7 +15,6 @@
 #include <concepts>
 #include <cstdint>
 #include <memory>
-#include <numeric>
 #include <ranges>
 #include <stdexcept>
 #include <string>
@@ -225,17 +224,21 @@ inline Result compute_product(const perm_factors &a, const perm_opts &opts = PER
 // fills.
 template <class Fill>
 std::vector<Result> results_by_size(const perm_csr &a, const perm_opts &opts, const Fill &fill) {
+    constexpr auto most = std::int64_t{1} << 32; // with more C's function says what is wrong
     const auto lines = [](const std::int64_t *times, std::int64_t count) {
-        return times ? std::accumulate(times, times + count, std::int64_t{0}) : count;
+        if (!times) return count;
+        std::int64_t sum = 0;
+        for (std::int64_t k = 0; k < count; ++k) sum += std::min(times[k], most - sum);
+        return sum;
     };
     const std::string_view function = opts.function ? opts.function : "permanent";
     const std::int64_t rows = lines(a.row_multiplicity, a.n_rows);
     std::int64_t count = rows + 1;
     if (function == "hafnian" && !a.row_unmatched) count = rows / 2 + 1;
     if (function == "permanent") count = std::min(rows, lines(a.col_multiplicity, a.n_cols)) + 1;
-    std::vector<perm_result> raw(static_cast<std::size_t>(count > 0 ? count : 1),
+    std::vector<perm_result> raw(static_cast<std::size_t>(count > 0 && count <= most ? count : 1),
                                  perm_result PERM_RESULT_INIT);
-    check(fill(count, raw.data()));
+    check(fill(static_cast<std::int64_t>(raw.size()), raw.data()));
     std::vector<Result> results(raw.size());
     for (std::size_t k = 0; k < raw.size(); ++k) *results[k].raw() = raw[k];
     return results;
@@ -280,6 +283,7 @@ class Plan {
     // perm::compute, and the plan that it went by (perm_compute_with_plan).
     static Plan compute(const perm_csr &a, const perm_opts &opts, Result &result) {
         Plan plan;
+        plan.count_ = ValueCount::of(a);
         check(perm_compute_with_plan(&a, &opts, result.raw(), &plan.plan_));
         return plan;
     }

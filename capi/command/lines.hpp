@@ -24,11 +24,10 @@ inline std::string with_e(std::string_view word) {
 // std::from_chars of a whole word, which may begin with a plus sign.
 template <class Number> std::errc parse(std::string_view word, Number &number) {
     if (word.size() > 1 && word[0] == '+' && word[1] != '-') word.remove_prefix(1);
-    const char *last = word.data() + word.size();
-    const auto [end, error] = std::from_chars(word.data(), last, number);
+    const char *const first = word.data(), *const last = first + word.size();
+    const auto [end, error] = std::from_chars(first, last, number);
     if constexpr (std::is_floating_point_v<Number>)
-        if (end != word.data() && end != last && (*end == 'd' || *end == 'D'))
-            return parse(with_e(word), number);
+        if (end != first && end != last && (*end == 'd' || *end == 'D')) return parse(with_e(word), number);
     return end == last ? error : std::errc::invalid_argument;
 }
 

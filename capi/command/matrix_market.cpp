@@ -128,9 +128,10 @@ Size read_size(Lines &lines, const Header &header, Duplicates duplicates) {
     if (coordinate)
         size.count = parse_size(lines, words[2], "entries", std::numeric_limits<std::int64_t>::max());
     if (size.count > most && duplicates == Duplicates::refuse)
-        lines.fail(fmt::format("the size line announces {} entries, expected at most {} in a {} x {} file of "
-                               "this symmetry",
-                               size.count, most, size.n_rows, size.n_cols));
+        lines.fail(
+            fmt::format("the size line announces {} entries, expected at most {} in a {} x {} file of "
+                        "this symmetry; what is given more than once is added up with --duplicates sum",
+                        size.count, most, size.n_rows, size.n_cols));
     const std::string wrong = wrong_size(size.n_rows, size.n_cols, size.count);
     if (!wrong.empty()) lines.fail(wrong);
     return size;

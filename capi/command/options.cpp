@@ -71,7 +71,7 @@ std::string read_text(const std::string &file) {
 
 // Adds an option whose text `parse` turns into `target`.
 template <class Target, class Parse>
-void add_parsed(CLI::App &command, const char *name, Target &target, Parse parse, const char *type,
+void add_parsed(CLI::App &command, const char *name, Target &target, const Parse &parse, const char *type,
                 const char *description) {
     command
         .add_option_function<std::string>(

@@ -104,8 +104,8 @@ std::string folder_of(const std::string &file) {
 bool is_being_written(std::string_view numbers) {
     pid_t process = 0;
     unsigned number = 0;
-    const char *const end = numbers.data() + numbers.size();
-    const auto [point, error] = std::from_chars(numbers.data(), end, process);
+    const char *const first = numbers.data(), *const end = first + numbers.size();
+    const auto [point, error] = std::from_chars(first, end, process);
     if (error != std::errc{} || process <= 0 || point == end || *point != '.') return true; // no such name
     const auto [last, error_of_number] = std::from_chars(point + 1, end, number);
     if (error_of_number != std::errc{} || last != end) return true;

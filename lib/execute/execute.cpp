@@ -65,7 +65,7 @@ class SecondRun {
 
     // A count without a certain digit is no answer: the limit that kept it from having any is.
     void require_digits() const {
-        if (refused_ && std::isinf(outcome_.rel_error_bound)) throw *refused_;
+        if (refused_ && std::isinf(outcome_.rel_error_bound)) throw Error(*refused_);
     }
 
   private:

@@ -4,12 +4,15 @@
 #include "lib/execute/execute.hpp"
 #include "lib/execute/plan_task.hpp"
 #include "lib/polynomial/kronecker.hpp"
+#include "lib/polynomial/rank_one_added.hpp"
 #include "lib/polynomial/substitution.hpp"
 #include "lib/run/placement.hpp"
+#include "lib/saved/bytes.hpp"
 #include "preprocess/index.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -107,23 +110,40 @@ class PowerOfTwo final : public Substitution {
         exactly.precision = Precision::exact;
         exactly.modulus = 0;
         InputPattern input = entries.input_of(PERM_VALUE_TEXT);
-        const Values written = values_at(entries, poll);
+        const Values written = values_at(entries, bits_, poll);
         values_ = input.written ? spread(written, input.source, poll) : written;
         simplify(input, values_);
-        plan_ = plan_for(std::move(input), values_, exactly, control, plan);
-        task_.emplace(plan_, values_);
+        const InputPattern &given = as_given(entries.input);
+        const bool may_lose_structure = RankOneAdded::may_serve(entries.input, exactly);
+        const auto look_beside = [&](double seconds_otherwise) {
+            const bool is_linear = has_no_constants(entries);
+            matchings_ = RankOneAdded::of(given, is_linear ? values_at(entries, 0, poll) : written, exactly,
+                                          seconds_otherwise, control, plan);
+            is_by_size_ = is_linear && matchings_;
+        };
+        constexpr double never = std::numeric_limits<double>::infinity(), as_looking = 0.1; // seconds
+        if (plan && may_lose_structure &&
+            plan_of(*plan, exactly).n() < given.pattern.rows + given.pattern.cols)
+            look_beside(never);
+        if (!matchings_) plan_ = plan_for(std::move(input), values_, exactly, control, plan);
+        const double otherwise = plan_.refusal == PERM_OK ? plan_.seconds : never;
+        if (!plan && may_lose_structure && otherwise > as_looking) look_beside(otherwise);
+        task_.emplace(this->plan(), matchings_ ? matchings_->values() : values_);
     }
 
-    const Plan &plan() const override { return plan_; }
+    const Plan &plan() const override { return matchings_ ? matchings_->plan() : plan_; }
     const Task &task() const override { return *task_; }
-    double seconds() const override { return plan_.seconds; }
+    double seconds() const override { return plan().seconds; }
 
     std::vector<Outcome> coefficients(PieceStore *store, RunControl &control) const override {
         const Poll poll = [&control] { control.poll(); };
         const Charge charge(&control.memory(), bytes_);
-        Outcome sum = execute(plan_, values_, control, store);
+        Outcome sum = execute(plan(), matchings_ ? matchings_->values() : values_, control, store);
         if (!sum.exact) throw Error(PERM_INTERNAL, "a polynomial's value at a power of two is not exact");
-        Gaussian number = sum.wide ? *std::move(sum.wide) : Gaussian{exact_number(sum.value), 0};
+        if (is_by_size_) return by_size(sum, poll);
+        Gaussian number = matchings_ ? matchings_->sum(sum, poll)
+                          : sum.wide ? *std::move(sum.wide)
+                                     : Gaussian{exact_number(sum.value), 0};
         sum.wide.reset(); // each coefficient begins as a copy
         number.re *= denominator_;
         number.im *= denominator_;
@@ -144,17 +164,33 @@ class PowerOfTwo final : public Substitution {
     }
 
   private:
-    Values values_at(const LinearEntries &entries, const Poll &poll) const {
+    static bool has_no_constants(const LinearEntries &entries) {
+        for (std::size_t k = 0; k < entries.entries(); ++k)
+            if (const Gaussian c = entries.constant_at(k); c.re != 0 || c.im != 0) return false;
+        return true;
+    }
+
+    // At x = 2^bits.
+    static Values values_at(const LinearEntries &entries, unsigned long bits, const Poll &poll) {
         Values values;
         PolledSteps steps(poll);
         for (std::size_t k = 0; k < entries.values(); ++k) {
-            steps.take(64 + static_cast<std::int64_t>(bits_ / 32));
+            steps.take(64 + static_cast<std::int64_t>(bits / 32));
             Gaussian x = entries.linear_at(k);
-            x.re <<= bits_;
-            x.im <<= bits_;
+            x.re <<= bits;
+            x.im <<= bits;
             values.wide.push_back(entries.constant_at(k) + x);
         }
         return values;
+    }
+
+    // Of x L: x^k stands with the sum over the matchings of k entries.
+    std::vector<Outcome> by_size(const Outcome &sum, const Poll &poll) const {
+        std::vector<Gaussian> numbers = matchings_->numbers(sum, poll);
+        numbers.resize(count_);
+        std::vector<Outcome> out(count_, sum);
+        for (std::size_t k = 0; k < count_; ++k) set_value(out[k], WideBall{std::move(numbers[k]), {}});
+        return out;
     }
 
     const std::size_t count_;
@@ -163,6 +199,9 @@ class PowerOfTwo final : public Substitution {
     std::int64_t bytes_ = 0; // of the value and its digits
     Values values_;
     Plan plan_;
+    std::optional<RankOneAdded>
+        matchings_;           // in place of these, where lines may stay unmatched beside structure
+    bool is_by_size_ = false; // and their numbers are the coefficients
     std::optional<PlanTask> task_;
 };
 

@@ -15,7 +15,9 @@
 namespace libperm {
 namespace {
 
-constexpr char of_circle = 'c', of_signs = 's', of_others = 'n'; // before the plan's bytes
+// Before the plan's bytes; of_whole: whole numbers where residues are asked for.
+constexpr char of_circle = 'c', of_signs = 's', of_others = 'n', of_whole = 'w';
+constexpr double at_once = 1;  // seconds: residues that take longer are compared with whole numbers
 constexpr double quick = 0.05; // seconds: what takes no longer is not compared with others
 
 bool is_refused_plan(const Substitution &way) { return way.plan().refusal != PERM_OK; }
@@ -48,8 +50,18 @@ void PolynomialTask::choose(RunControl &control) {
         form_ = form;
         substitution_ = std::move(way);
     };
-    if (o.modulus != 0) take(by_residues(entries_, o, control), of_others);
-    if (substitution_) return;
+    if (o.modulus != 0) {
+        std::unique_ptr<const Substitution> residues, whole;
+        const bool is_refused = !within_limits([&] { residues = by_residues(entries_, o, control); });
+        const bool is_slow = residues && (is_refused_plan(*residues) || residues->seconds() > at_once);
+        if (is_refused || is_slow) within_limits([&] { whole = by_power_of_two(entries_, o, control); });
+        if (whole && !is_refused_plan(*whole) &&
+            (is_refused || is_refused_plan(*residues) || whole->seconds() < residues->seconds()))
+            return take(std::move(whole), of_whole);
+        if (is_refused) residues = by_residues(entries_, o, control); // which says why
+        take(std::move(residues), of_others);
+        if (substitution_) return;
+    }
     if (!in_doubles && !is_free) return take(by_power_of_two(entries_, o, control), of_others);
 
     std::unique_ptr<const Substitution> signs, circle, exact;
@@ -80,6 +92,8 @@ void PolynomialTask::choose_as(const std::string &way, RunControl &control) {
     if (form_ == of_circle && may_be_doubles) substitution_ = on_circle(entries_, options_, control, &plan);
     if (form_ == of_others && options_.modulus != 0)
         substitution_ = by_residues(entries_, options_, control, &plan);
+    if (form_ == of_whole && options_.modulus != 0)
+        substitution_ = by_power_of_two(entries_, options_, control, &plan);
     const bool may_be_exact =
         options_.precision == Precision::exact || options_.precision == Precision::automatic;
     if (form_ == of_others && !substitution_ && may_be_exact)
@@ -150,7 +164,8 @@ std::vector<Outcome> PolynomialTask::run(PieceStore *store, RunControl &control,
     std::vector<Outcome> found = substitution_->coefficients(store, control);
     if (found.empty()) return found; // of one shard alone
     set_zeros(found);
-    if (form_ != of_others && options_.precision == Precision::automatic && !is_met(found))
+    if (form_ != of_others && form_ != of_whole && options_.precision == Precision::automatic &&
+        !is_met(found))
         run_again(found, store, control);
     Outcome zero = found[0];
     set_value(zero, WideBall{});

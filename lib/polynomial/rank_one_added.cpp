@@ -1,6 +1,7 @@
 #include "lib/polynomial/rank_one_added.hpp"
 
 #include "lib/polynomial/kronecker.hpp"
+#include "lib/polynomial/substitution.hpp"
 #include "preprocess/index.hpp"
 
 #include <algorithm>
@@ -56,15 +57,19 @@ struct SquareEntries {
 
 } // namespace
 
-bool may_have_structure_beside(const InputPattern &given) {
+bool RankOneAdded::may_serve(const InputPattern &input, const Options &options) {
+    const InputPattern &given = as_given(input);
     const Pattern &a = given.pattern;
     const std::int64_t n = std::max(a.rows, a.cols);
-    return least_order <= n && n <= most_order && 3 * a.nnz() >= n * n;
+    return options.function == MatrixFunction::permanent && !a.one_sided && given.row_weights &&
+           given.col_weights && !input.multiplied && !options.names_engine() &&
+           options.device != Device::gpu && options.passes.structure && least_order <= n && n <= most_order &&
+           3 * a.nnz() >= n * n;
 }
 
 std::optional<RankOneAdded> RankOneAdded::of(const InputPattern &given, const Values &values,
-                                             const Options &options, double seconds, RunControl &control) {
-    if (!may_have_structure_beside(given)) return {};
+                                             const Options &options, double seconds, RunControl &control,
+                                             const std::string *plan_bytes) {
     const Pattern &a = given.pattern;
     const std::size_t n = at(std::max(a.rows, a.cols));
     std::vector<Gaussian> numbers = all_exact(values);
@@ -113,7 +118,7 @@ std::optional<RankOneAdded> RankOneAdded::of(const InputPattern &given, const Va
     simplify(input, found.values_);
     Options exact = options;
     exact.precision = Precision::exact;
-    found.plan_ = make_plan(std::move(input), exact, found.values_, control);
+    found.plan_ = plan_for(std::move(input), found.values_, exact, control, plan_bytes);
     const Plan &plan = found.plan_;
     const bool is_structured =
         plan.main_block() && !plan.block_plans[plan.costliest].lines.structure.is_none();
@@ -136,6 +141,15 @@ std::vector<Gaussian> RankOneAdded::numbers(const Outcome &permanent, const Poll
         x.im.canonicalize();
     }
     return all;
+}
+
+Gaussian RankOneAdded::sum(const Outcome &permanent, const Poll &poll) const {
+    Gaussian sum;
+    for (const Gaussian &x : numbers(permanent, poll)) {
+        sum.re += x.re;
+        sum.im += x.im;
+    }
+    return sum;
 }
 
 } // namespace libperm

@@ -14,22 +14,30 @@
 #include "lib/run/outcome.hpp"
 
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace libperm {
 
 class RankOneAdded {
   public:
+    // Whether a matrix may have one: all its lines may stay unmatched, it is dense, and large enough that
+    // structure is looked for.
+    static bool may_serve(const InputPattern &input, const Options &options);
+
     // Where that matrix has a structure, and takes less than so many seconds. `values`: entries and weights,
-    // as many as there are: of other lines they are 1. No line counts several times.
+    // as many as there are: of other lines they are 1. No line counts several times. `plan`: a saved one, or
+    // null: it is made here.
     static std::optional<RankOneAdded> of(const InputPattern &given, const Values &values,
-                                          const Options &options, double seconds, RunControl &control);
+                                          const Options &options, double seconds, RunControl &control,
+                                          const std::string *plan = nullptr);
 
     const Plan &plan() const { return plan_; }
     const Values &values() const { return values_; } // for the plan
 
     // Of the plan's permanent: M_0, M_1, ...
     std::vector<Gaussian> numbers(const Outcome &permanent, const Poll &poll) const;
+    Gaussian sum(const Outcome &permanent, const Poll &poll) const; // of these
 
   private:
     Plan plan_;
@@ -37,8 +45,5 @@ class RankOneAdded {
     unsigned long bits_ = 0;
     mpz_class denominator_ = 1; // of all M_k
 };
-
-// Whether a matrix may have one: it is dense, and large enough that structure is looked for.
-bool may_have_structure_beside(const InputPattern &given);
 
 } // namespace libperm

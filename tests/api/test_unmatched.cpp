@@ -190,6 +190,23 @@ struct DenseFractions {
         return run_with([](const perm_csr &a) { return perm::compute(a, in_precision("auto", "exact")); },
                         true);
     }
+    // Of c A + x A: at once, or by a task that was saved.
+    std::vector<perm::Result> polynomial(const mpq_class &c, bool by_task, const char *precision = "exact") {
+        const auto of_both = [&](const perm_csr &a) {
+            const auto *linear = static_cast<const char *const *>(a.values);
+            std::vector<std::string> texts;
+            for (std::int64_t k = 0; k < a.nnz; ++k)
+                texts.push_back(mpq_class(c * mpq_class(linear[k])).get_str());
+            std::vector<const char *> pointers;
+            for (const std::string &text : texts) pointers.push_back(text.c_str());
+            perm_csr constant = a;
+            constant.values = pointers.data();
+            const perm_opts opts = in_precision("auto", precision);
+            if (!by_task) return perm::polynomial(constant, a.values, opts);
+            return perm::Task::load(perm::Task::polynomial(constant, a.values, opts).save()).run();
+        };
+        return run_with(of_both, true);
+    }
     std::vector<perm::Result> matchings() {
         return run_with([](const perm_csr &a) { return perm::matchings(a, in_precision("auto", "exact")); },
                         false);
@@ -231,6 +248,34 @@ TEST_CASE("beside a structure that the lines which may stay unmatched would hide
         CHECK(found->exact == 1);
         CHECK(mpq_class(found.text()) == from_numbers_of_matchings(a));
         if (is_board) CHECK(found->n == 40); // and not 80
+        if (has_weights) continue;
+        // sum_k M_k (c + x)^k: at c = 0 the numbers themselves
+        const std::vector<perm::Result> numbers = a.matchings();
+        const auto both = a.polynomial(0, false), saved = a.polynomial(0, true);
+        REQUIRE(both.size() == numbers.size());
+        REQUIRE(saved.size() == numbers.size());
+        for (std::size_t m = 0; m < numbers.size(); ++m) {
+            CHECK(both[m].text() == numbers[m].text());
+            CHECK(saved[m].text() == numbers[m].text());
+        }
+        if (is_board) { // by their residues nobody could have them
+            for (const bool by_task : {false, true}) {
+                const auto residues = a.polynomial(0, by_task, "mod:1000003");
+                REQUIRE(residues.size() == numbers.size());
+                for (std::size_t m = 0; m < numbers.size(); ++m)
+                    CHECK(residues[m].text() == mpz_class(mpz_class(numbers[m].text()) % 1000003).get_str());
+            }
+            continue; // of 40 lines: seconds
+        }
+        const auto shifted = a.polynomial(2, false);
+        mpq_class at_2 = 0;
+        mpz_class power = 1;
+        for (const perm::Result &number : numbers) {
+            at_2 += mpq_class(number.text()) * power;
+            power *= 2;
+        }
+        CHECK(mpq_class(shifted.at(0).text()) == at_2);
+        CHECK(shifted.back().text() == numbers.back().text());
     }
 }
 
