@@ -188,10 +188,9 @@ void add_plan_options(CLI::App &command, Options &options) {
     command
         .add_option(
             "--engine", options.engine,
-            "auto; frontier or tree, of hafnians bjorklund; on the CPU alone ryser, planar, background, "
-            "low_rank, ferrers, separable or sieve, of hafnians hermite; on a GPU alone hybrid, purereg, "
-            "dense "
-            "or shared")
+            "auto; frontier, tree or sieve, of hafnians bjorklund; on the CPU alone ryser, planar, "
+            "background, low_rank, ferrers or separable, of hafnians hermite; on a GPU alone hybrid, purereg, "
+            "dense or shared")
         ->type_name("NAME");
     command
         .add_option("--device", options.device,

@@ -18,6 +18,9 @@ struct SieveWalks {
     u64 *counts;         // of +1 and -1 by code
     u64 *met;            // prefixes and products
     u32 count, share;    // of prefixes; that a warp takes at once
+    u32 stride;          // from one that is taken to the next: neighbours are large or small together
+
+    __device__ __forceinline__ u64 place(u32 k) const { return static_cast<u64>(k) * stride % count; }
 };
 
 // Where products are counted.
@@ -89,7 +92,7 @@ template <class Steps> __device__ __forceinline__ void walk_signs(const SieveWal
             const u32 from = begin, before = held_counts[0];
             more = from < all.count;
             const u32 taken = more ? min(all.share, all.count - from) : 0;
-            const u32 *const own = all.prefixes + (static_cast<u64>(from) + lane) * prefix_words;
+            const u32 *const own = all.prefixes + all.place(from + lane) * prefix_words;
             if (lane < taken)
                 for (u32 w = first_word; w < prefix_words; ++w)
                     room[(w - first_word) * capacity + before + lane] = own[w];

@@ -25,7 +25,7 @@ KernelRecipe sieve_kernel(const SieveProgram &program, std::size_t first_step);
 // What follows stands in device/sieve_walk.cuh as well.
 struct SieveLaunch {
     std::uint64_t prefixes, next, room, counts, met; // addresses
-    std::uint32_t count, share;
+    std::uint32_t count, share, stride;
 };
 
 } // namespace libperm

@@ -27,7 +27,7 @@ constexpr double first_search = 1e-3, most_search = 1.0; // seconds
 constexpr double optimism = 4;                           // prefixes, times those by independence
 constexpr double prefix_seconds = 1.4e-9;
 constexpr std::uint64_t least_prefixes = 4096, most_pieces = 4096;
-constexpr double piece_seconds = 0.02, launch_seconds = 0.25; // on a thread, on a GPU
+constexpr double piece_seconds = 0.02, launch_seconds = 0.5; // on a thread, on a GPU
 
 SieveRows rows_of(const Pattern &a, const std::vector<std::int8_t> &integers) {
     SieveRows rows(at(a.rows));
