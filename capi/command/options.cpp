@@ -186,11 +186,11 @@ void add_file_options(CLI::App &command, Options &options) {
 void add_plan_options(CLI::App &command, Options &options) {
     add_file_options(command, options);
     command
-        .add_option(
-            "--engine", options.engine,
-            "auto; frontier, tree or sieve, of hafnians bjorklund; on the CPU alone ryser, planar, "
-            "background, low_rank, ferrers or separable, of hafnians hermite; on a GPU alone hybrid, purereg, "
-            "dense or shared")
+        .add_option("--engine", options.engine,
+                    "auto; frontier, tree or sieve, of hafnians bjorklund; on the CPU alone ryser, planar, "
+                    "background, low_rank, ferrers or separable, of hafnians hermite; on a GPU alone hybrid, "
+                    "purereg, "
+                    "dense or shared")
         ->type_name("NAME");
     command
         .add_option("--device", options.device,
