@@ -12,6 +12,7 @@
 #include "lib/run/gpu_device.hpp"
 #include "lib/run/placement.hpp"
 #include "lib/run/run_control.hpp"
+#include "lib/structure/find_integers.hpp"
 #include "lib/structure/find_structure.hpp"
 #include "preprocess/forbert_marx.hpp"
 #include "preprocess/matching.hpp"
@@ -389,10 +390,15 @@ template DecompositionRule<Gaussian> rule_of(const Plan &plan, RunControl &contr
 template <class Value>
 Structure structure_for(const Plan &plan, const BlockOf<Value> &block, RunControl &control) {
     const Options &options = plan.options;
-    if (block.pattern.one_sided || options.device == Device::gpu) return {};
+    if (block.pattern.one_sided) return {};
     const EngineInfo *named = options.names_engine() ? &info_of(options.engine) : nullptr;
     const bool is_read = options.passes.structure && (!named || named->by_structure);
     if (!is_read && !(named && named->reads_structure)) return {};
+    if (options.device == Device::gpu) { // what its engines can make use of
+        Structure structure;
+        structure.integers = find_integers(block, [&control] { control.poll(); });
+        return structure;
+    }
     try {
         return structure_of(
             block, [&control] { control.poll(); }, &control.memory());
