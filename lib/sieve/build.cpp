@@ -22,9 +22,9 @@ constexpr std::int32_t largest_factor = 2 * most_row_weight;
 // Exponents of the primes that the factors of all rows have, with places in the codes.
 class Exponents {
   public:
-    explicit Exponents(const std::vector<RowFactor> &factors) {
+    explicit Exponents(const std::vector<SieveFactor> &factors) {
         std::vector<std::uint32_t> most(largest_factor + 1);
-        for (const RowFactor &row : factors) {
+        for (const SieveFactor &row : factors) {
             std::vector<std::uint32_t> of_row(most.size());
             for (std::int32_t count = 0; count <= row.weight; ++count)
                 if (row.shares[at(count)] > 0 && count != row.vanishes)
@@ -83,8 +83,8 @@ struct Place {
 };
 
 // Rows in the order in which they finish, as many in a word as there is room for.
-std::vector<Place> places_of(const std::vector<RowFactor> &factors, const std::vector<std::size_t> &by_finish,
-                             std::uint32_t &words) {
+std::vector<Place> places_of(const std::vector<SieveFactor> &factors,
+                             const std::vector<std::size_t> &by_finish, std::uint32_t &words) {
     std::vector<Place> places(factors.size());
     std::uint32_t word = 0, used = 0;
     for (const std::size_t i : by_finish) {
@@ -123,7 +123,7 @@ std::vector<SieveProgram::Branch> branches_of(const SieveRows &columns, const st
     return branches;
 }
 
-Finish finish_of(const RowFactor &row, const Place &place, const Exponents &exponents) {
+Finish finish_of(const SieveFactor &row, const Place &place, const Exponents &exponents) {
     Finish finish{place.word, place.shift, place.mask, place.mask + 1, {}, {}};
     if (row.vanishes >= 0) finish.vanishes = static_cast<std::uint32_t>(row.vanishes);
     for (std::uint32_t count = 0; count <= place.mask; ++count) {
@@ -140,7 +140,7 @@ constexpr double start_seconds = 1e-3; // blocks and counts are made, prefixes a
 } // namespace
 
 std::optional<SieveProgram> sieve_program(const SieveWay &way) {
-    const std::vector<RowFactor> factors = row_factors(way.rows, way.is_halved);
+    const std::vector<SieveFactor> factors = row_factors(way.rows, way.is_halved);
     const Exponents exponents(factors);
     if (!exponents.fits) return {};
     const SieveRows columns = transposed(way.rows);
@@ -161,7 +161,7 @@ std::optional<SieveProgram> sieve_program(const SieveWay &way) {
     program.codes = exponents.codes;
     program.exponents = exponents.all;
     program.is_halved = way.is_halved;
-    for (const RowFactor &row : factors) program.n_halved += row.scale == 2;
+    for (const SieveFactor &row : factors) program.n_halved += row.scale == 2;
     const std::span order(way.order);
     std::size_t next = 0, begin = 0;
     for (std::size_t s = 0; s < way.steps.size(); ++s) {

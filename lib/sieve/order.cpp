@@ -13,7 +13,7 @@ namespace {
 // Prefixes of an order, quickly: rows by their columns, without lists of lists.
 class Predictor {
   public:
-    Predictor(const SieveRows &rows, const std::vector<RowFactor> &factors)
+    Predictor(const SieveRows &rows, const std::vector<SieveFactor> &factors)
         : place_(rows.size()), stays_(rows.size()) {
         for (std::size_t i = 0; i < rows.size(); ++i) {
             if (factors[i].stays == 1) continue;
@@ -78,12 +78,12 @@ std::vector<std::int32_t> greedy_order(const SieveRows &rows) {
 
 } // namespace
 
-double predicted_prefixes(const SieveRows &rows, const std::vector<RowFactor> &factors,
+double predicted_prefixes(const SieveRows &rows, const std::vector<SieveFactor> &factors,
                           const std::vector<std::int32_t> &order) {
     return Predictor(rows, factors).prefixes(order);
 }
 
-SieveOrder sieve_order(const SieveRows &rows, const std::vector<RowFactor> &factors, double seconds,
+SieveOrder sieve_order(const SieveRows &rows, const std::vector<SieveFactor> &factors, double seconds,
                        const Poll &poll) {
     constexpr std::uint64_t seed = 58;
     constexpr double warm = 0.7, cold = 0.003; // of the logarithm

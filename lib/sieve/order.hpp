@@ -11,7 +11,7 @@ namespace libperm {
 
 // log2 of the prefixes that are left after each column, summed, as if rows vanished independently of each
 // other: too few by 2 to 16 times, but orders compare by it as they do by the truth.
-double predicted_prefixes(const SieveRows &rows, const std::vector<RowFactor> &factors,
+double predicted_prefixes(const SieveRows &rows, const std::vector<SieveFactor> &factors,
                           const std::vector<std::int32_t> &order);
 
 struct SieveOrder {
@@ -21,7 +21,7 @@ struct SieveOrder {
 
 // By simulated annealing, in about so many seconds of one thread, counted in steps: the same arguments give
 // the same order.
-SieveOrder sieve_order(const SieveRows &rows, const std::vector<RowFactor> &factors, double seconds,
+SieveOrder sieve_order(const SieveRows &rows, const std::vector<SieveFactor> &factors, double seconds,
                        const Poll &poll);
 
 } // namespace libperm

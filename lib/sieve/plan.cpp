@@ -50,7 +50,7 @@ bool are_light(const SieveRows &rows) {
 struct Choice {
     bool transposed, is_halved;
     SieveRows rows;
-    std::vector<RowFactor> factors;
+    std::vector<SieveFactor> factors;
     SieveOrder order;
 
     double seconds() const { return optimism * prefix_seconds * order.predicted / (is_halved ? 2 : 1); }
@@ -62,9 +62,9 @@ std::vector<Choice> choices(const SieveRows &of_block) {
         const SieveRows rows = transposes ? transposed(of_block) : of_block;
         if (!are_light(rows)) continue;
         for (const bool halves : {true, false}) {
-            std::vector<RowFactor> factors = row_factors(rows, halves);
-            const bool has_odd =
-                std::any_of(factors.begin(), factors.end(), [](const RowFactor &f) { return f.scale == 2; });
+            std::vector<SieveFactor> factors = row_factors(rows, halves);
+            const bool has_odd = std::any_of(factors.begin(), factors.end(),
+                                             [](const SieveFactor &f) { return f.scale == 2; });
             all.push_back({transposes, halves, rows, std::move(factors), {}});
             if (halves && !has_odd) break; // nothing is gained by adding to even rows
         }

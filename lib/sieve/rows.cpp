@@ -8,8 +8,8 @@
 namespace libperm {
 namespace {
 
-RowFactor row_factor(const std::vector<SieveEntry> &row, bool is_halved) {
-    RowFactor factor;
+SieveFactor row_factor(const std::vector<SieveEntry> &row, bool is_halved) {
+    SieveFactor factor;
     factor.shares = {1};
     for (const SieveEntry &entry : row) {
         const auto more = at(std::abs(entry.value));
@@ -47,8 +47,8 @@ SieveRows transposed(const SieveRows &rows) {
     return columns;
 }
 
-std::vector<RowFactor> row_factors(const SieveRows &rows, bool is_halved) {
-    std::vector<RowFactor> factors;
+std::vector<SieveFactor> row_factors(const SieveRows &rows, bool is_halved) {
+    std::vector<SieveFactor> factors;
     for (const std::vector<SieveEntry> &row : rows) factors.push_back(row_factor(row, is_halved));
     return factors;
 }

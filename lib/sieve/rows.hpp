@@ -17,7 +17,7 @@ SieveRows transposed(const SieveRows &rows);
 
 // scale * count - offset, where count is the sum of the absolute values whose signs agree with their
 // columns'. The scale is 2 where the row's sum is odd and is to change its sign with all x.
-struct RowFactor {
+struct SieveFactor {
     std::int32_t weight = 0; // the largest count
     std::int32_t scale = 1, offset = 0;
     std::int32_t vanishes = -1; // the count at which it is 0; -1: none
@@ -29,6 +29,6 @@ struct RowFactor {
 
 // Halved: x and -x have the same term, so half of them suffice. Else the offset is what vanishes most often:
 // the coefficient of x_1 ... x_n is the same whatever numbers are added to the rows' sums.
-std::vector<RowFactor> row_factors(const SieveRows &rows, bool is_halved);
+std::vector<SieveFactor> row_factors(const SieveRows &rows, bool is_halved);
 
 } // namespace libperm
