@@ -46,7 +46,8 @@ void MemoryBudget::require(std::int64_t bytes, const std::string &what) const {
 
 std::int64_t MemoryBudget::room() const {
     const std::lock_guard lock(mutex_);
-    return limit_ - taken_ - (held_ - unnoticed_bytes);
+    const std::int64_t left = limit_ - taken_;
+    return held_ > unnoticed_bytes ? left - (held_ - unnoticed_bytes) : left;
 }
 
 std::int64_t MemoryBudget::peak() const {

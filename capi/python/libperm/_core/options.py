@@ -37,8 +37,8 @@ class RunOptions(TypedDict, total=False):
 class Options(RunOptions, total=False):
     """What every function takes as keyword arguments; None, or none given, is the default."""
 
-    # auto, frontier, tree, sieve, of hafnians bjorklund; on a CPU ryser, planar, background, low_rank, ferrers,
-    # separable, of hafnians hermite; on a GPU hybrid, purereg, dense, shared
+    # auto, frontier, tree, sieve, of hafnians bjorklund; on a CPU ryser, planar, background, low_rank,
+    # ferrers, separable, of hafnians hermite; on a GPU hybrid, purereg, dense, shared
     engine: str | None
     device: str | None  # "auto", "cpu", "gpu", "gpu:0,1", "gpu:all", "gpu:all+cpu"
     precision: str | None  # "auto", "double", "kahan", "dq", "dd", "exact", "mod:P", "mpfr:BITS"

@@ -161,7 +161,7 @@ def dense_permanents(batch: Any, options: Mapping[str, Any]) -> Any:
     tolerance."""
     import numpy as np
 
-    if compiled is None:
+    if compiled is None or options.get("memory_limit") is not None:  # which counts what is returned
         return None
     numbers = np.empty(len(batch), batch.dtype)
     function = compiled.permanents
