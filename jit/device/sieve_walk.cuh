@@ -91,7 +91,7 @@ template <class Steps> __device__ __forceinline__ void walk_signs(const SieveWal
             __syncwarp();
             const u32 from = begin, before = held_counts[0];
             more = from < all.count;
-            const u32 taken = more ? min(all.share, all.count - from) : 0;
+            const u32 left = more ? all.count - from : 0, taken = left < all.share ? left : all.share;
             const u32 *const own = all.prefixes + all.place(from + lane) * prefix_words;
             if (lane < taken)
                 for (u32 w = first_word; w < prefix_words; ++w)
@@ -103,7 +103,7 @@ template <class Steps> __device__ __forceinline__ void walk_signs(const SieveWal
         }
         if (held.some == 0) break;
         const u32 step = held.full != 0 ? highest(held.full) : lowest(held.some), count = held_counts[step],
-                  taken = min(count, warp), before = step + 1 < levels ? held_counts[step + 1] : 0;
+                  taken = count < warp ? count : warp, before = step + 1 < levels ? held_counts[step + 1] : 0;
         const u32 out = Steps::go(step, room, count - taken + lane, lane < taken, before, tables, counts);
         met += out - before;
         __syncwarp();
