@@ -1,10 +1,9 @@
 #include "lib/base/aligned_doubles.hpp"
-#include "lib/base/work_sharing.hpp"
 #include "lib/bjorklund/number_parts.hpp"
 #include "lib/bjorklund/signs_on_device.hpp"
 #include "lib/bjorklund/sums.hpp"
+#include "lib/run/on_each_device.hpp"
 #include "lib/run/pieces.hpp"
-#include "lib/run/placement.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -68,33 +67,23 @@ class SignsOnDevices {
           control_(control),
           work_(work),
           piece_bits_(piece_bits_of(all.front().pairs)),
-          devices_(where.queues->count()) {}
+          devices_(*where.queues, [this](DeviceQueue &queue) {
+              const double pieces = std::ldexp(static_cast<double>(all_.size()), piece_bits_);
+              return std::make_unique<SignsOnDevice>(queue, all_.front(), piece_bits_,
+                                                     where_.seconds / pieces);
+          }) {}
 
     template <class Done> void run(std::span<const std::uint64_t> todo, const Done &done) {
-        share_out(
-            todo, devices_.size(),
-            {[&](std::size_t d) { return device(d).at_once(); },
-             [&](std::size_t d, std::span<const std::uint64_t> pieces) { run_on(device(d), pieces, done); },
-             [&](std::size_t, const std::exception_ptr &error) {
-                 return is_of_its_device(error, devices_.size() == 1);
-             }});
+        devices_.share(
+            todo, [](const SignsOnDevice &device) { return device.at_once(); },
+            [&](SignsOnDevice &device, std::span<const std::uint64_t> pieces) {
+                run_on(device, pieces, done);
+            });
     }
 
-    std::int64_t peak_bytes() const {
-        std::int64_t bytes = 0;
-        for (const auto &device : devices_) bytes += device ? device->peak_bytes() : 0;
-        return bytes;
-    }
+    std::int64_t peak_bytes() const { return devices_.peak_bytes(); }
 
   private:
-    SignsOnDevice &device(std::size_t d) {
-        const double pieces = std::ldexp(static_cast<double>(all_.size()), piece_bits_);
-        if (!devices_[d])
-            devices_[d] = std::make_unique<SignsOnDevice>((*where_.queues)[d], all_.front(), piece_bits_,
-                                                          where_.seconds / pieces);
-        return *devices_[d];
-    }
-
     // Those of a matrix together.
     template <class Done>
     void run_on(SignsOnDevice &device, std::span<const std::uint64_t> pieces, const Done &done) {
@@ -115,7 +104,7 @@ class SignsOnDevices {
     RunControl &control_;
     const double work_; // of a piece
     const int piece_bits_;
-    std::vector<std::unique_ptr<SignsOnDevice>> devices_;
+    OnEachDevice<SignsOnDevice> devices_;
 };
 
 } // namespace

@@ -1,8 +1,8 @@
 #include "lib/sieve/sieve.hpp"
 
-#include "lib/base/work_sharing.hpp"
 #include "lib/number/montgomery.hpp"
 #include "lib/run/numbered_sum.hpp"
+#include "lib/run/on_each_device.hpp"
 #include "lib/run/pieces.hpp"
 #include "lib/run/placement.hpp"
 #include "lib/sieve/plan.hpp"
@@ -20,6 +20,8 @@
 
 namespace libperm {
 namespace {
+
+constexpr std::uint64_t pieces_at_once = 8; // that a device takes
 
 // What a piece comes to.
 struct SievePart {
@@ -80,65 +82,41 @@ class Walks {
     std::vector<std::unique_ptr<Walk>> idle_;
 };
 
-// Pieces on GPUs: while one walks, the prefixes of the next are followed.
-class WalksOnDevices {
+// What begins with the prefixes of the pieces, piece by piece.
+class Prefixes {
   public:
-    WalksOnDevices(const SievePlan &plan, const DeviceQueues &queues, std::span<const std::uint32_t> prefixes,
-                   const NumberedPieces &pieces, RunControl &control)
-        : plan_(plan),
-          queues_(queues),
-          prefixes_(prefixes),
-          pieces_(pieces),
-          control_(control),
-          devices_(queues.count()) {}
+    explicit Prefixes(const SievePlan &plan)
+        : size_(plan.program.prefix_words()),
+          all_(sieve_prefixes(plan.program, plan.prefix_step)),
+          pieces_(NumberedPieces::so_many(all_.size() / size_, plan.pieces)) {}
 
-    template <class Done> void run(std::span<const std::uint64_t> todo, const Done &done) {
-        share_out(todo, devices_.size(),
-                  {[](std::size_t) { return at_once; },
-                   [&](std::size_t d, std::span<const std::uint64_t> pieces) { run_on(d, pieces, done); },
-                   [&](std::size_t, const std::exception_ptr &error) {
-                       return is_of_its_device(error, devices_.size() == 1);
-                   }});
+    std::uint64_t pieces() const { return pieces_.count(); }
+    std::span<const std::uint32_t> of(std::uint64_t piece) const {
+        const NumberRange range = pieces_[piece];
+        return std::span(all_).subspan(range.first * size_, (range.last - range.first) * size_);
     }
-
-    std::int64_t peak_bytes() const {
-        std::int64_t bytes = 0;
-        for (const auto &device : devices_) bytes += device ? device->peak_bytes() : 0;
-        return bytes;
-    }
+    std::int64_t bytes() const { return static_cast<std::int64_t>(4 * all_.size()); }
 
   private:
-    static constexpr std::uint64_t at_once = 8; // pieces that a device takes
-
-    template <class Done>
-    void run_on(std::size_t d, std::span<const std::uint64_t> pieces, const Done &done) {
-        if (!devices_[d])
-            devices_[d] = std::make_unique<SieveOnDevice>(queues_[d], plan_.program, plan_.prefix_step);
-        SieveOnDevice &device = *devices_[d];
-        std::vector<std::uint32_t> next = device.follow(prefixes_of(pieces[0]));
-        for (std::size_t k = 0; k < pieces.size(); ++k) {
-            control_.begin_piece();
-            device.start(next);
-            if (k + 1 < pieces.size()) next = device.follow(prefixes_of(pieces[k + 1]));
-            SieveOnDevice::Sum sum = device.finish();
-            control_.advance(sum.prefixes);
-            done(pieces[k], SievePart{std::move(sum.products), sum.prefixes});
-        }
-    }
-
-    std::span<const std::uint32_t> prefixes_of(std::uint64_t piece) const {
-        const std::size_t size = plan_.program.prefix_words();
-        const NumberRange range = pieces_[piece];
-        return prefixes_.subspan(range.first * size, (range.last - range.first) * size);
-    }
-
-    const SievePlan &plan_;
-    const DeviceQueues &queues_;
-    const std::span<const std::uint32_t> prefixes_;
-    const NumberedPieces &pieces_;
-    RunControl &control_;
-    std::vector<std::unique_ptr<SieveOnDevice>> devices_;
+    const std::size_t size_;
+    const std::vector<std::uint32_t> all_;
+    const NumberedPieces pieces_;
 };
+
+// On a GPU: while a piece is walked, the prefixes of the next are followed.
+template <class Done>
+void run_on(SieveOnDevice &device, const Prefixes &prefixes, std::span<const std::uint64_t> pieces,
+            RunControl &control, const Done &done) {
+    std::vector<std::uint32_t> next = device.follow(prefixes.of(pieces[0]));
+    for (std::size_t k = 0; k < pieces.size(); ++k) {
+        control.begin_piece();
+        device.start(next);
+        if (k + 1 < pieces.size()) next = device.follow(prefixes.of(pieces[k + 1]));
+        SieveOnDevice::Sum sum = device.finish();
+        control.advance(sum.prefixes);
+        done(pieces[k], SievePart{std::move(sum.products), sum.prefixes});
+    }
+}
 
 // perm(B), of all terms' sum; where this is one shard's alone the number is of no use.
 mpz_class permanent_of(const SieveProgram &program, mpz_class sum) {
@@ -166,32 +144,34 @@ std::uint64_t modulo(const SievePlan &plan, const mpz_class &permanent, const Re
 EngineResult run_sieve(const EngineRun &run, const EngineInput &input) {
     const SievePlan &plan = *plan_as<SievePlan>(run.choice);
     RunControl &control = run.control;
-    const std::vector<std::uint32_t> prefixes = sieve_prefixes(plan.program, plan.prefix_step);
-    const std::size_t size = plan.program.prefix_words();
-    const Charge charge(&control.memory(), static_cast<std::int64_t>(4 * prefixes.size()));
-    const NumberedPieces pieces = NumberedPieces::so_many(prefixes.size() / size, plan.pieces);
-    Walks walks(plan, control.memory());
-    // A device would take the same ranges here, and give back the same parts.
-    const auto piece = [&](std::uint64_t k) {
-        const NumberRange range = pieces[k];
-        return walks.sum(std::span(prefixes).subspan(range.first * size, (range.last - range.first) * size),
-                         control);
-    };
+    const Prefixes prefixes(plan);
+    const Charge charge(&control.memory(), prefixes.bytes());
     const double work = run.choice.cost.operations / static_cast<double>(plan.pieces);
-    const auto bytes = static_cast<double>(SieveWalk::bytes(plan.program, plan.prefix_step));
     EngineResult result;
     std::vector<SievePart> parts;
+    const auto run_pieces = [&](const auto &compute) {
+        parts = parts_of_pieces(control, prefixes.pieces(), work, SievePart(), compute);
+    };
     const auto on_gpus = [&] {
         const DeviceQueues queues = run.gpus.when_needed();
-        WalksOnDevices walks(plan, queues, prefixes, pieces, control);
-        parts = parts_of_pieces(
-            control, pieces.count(), work, SievePart(),
-            [&](std::span<const std::uint64_t> todo, const auto &done) { walks.run(todo, done); });
-        result.counts.peak_bytes = walks.peak_bytes();
+        OnEachDevice<SieveOnDevice> devices(queues, [&](DeviceQueue &queue) {
+            return std::make_unique<SieveOnDevice>(queue, plan.program, plan.prefix_step);
+        });
+        run_pieces([&](std::span<const std::uint64_t> todo, const auto &done) {
+            devices.share(
+                todo, [](const SieveOnDevice &) { return pieces_at_once; },
+                [&](SieveOnDevice &device, std::span<const std::uint64_t> pieces) {
+                    run_on(device, prefixes, pieces, control, done);
+                });
+        });
+        result.counts.peak_bytes = devices.peak_bytes();
     };
-    if (!run.choice.on_gpu || !run_on_gpu("a walk over signs", run.options, on_gpus))
-        parts = parts_of_pieces(control, pieces.count(), work, SievePart(),
-                                each_on_its_thread(control, piece, bytes));
+    if (!run.choice.on_gpu || !run_on_gpu("a walk over signs", run.options, on_gpus)) {
+        Walks walks(plan, control.memory());
+        const auto bytes = static_cast<double>(SieveWalk::bytes(plan.program, plan.prefix_step));
+        const auto piece = [&](std::uint64_t k) { return walks.sum(prefixes.of(k), control); };
+        run_pieces(each_on_its_thread(control, piece, bytes));
+    }
     mpz_class sum;
     for (const SievePart &part : parts) {
         sum += part.sum;

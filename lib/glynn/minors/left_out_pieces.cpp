@@ -2,11 +2,10 @@
 
 #include "lib/base/fields.hpp"
 #include "lib/base/threads.hpp"
-#include "lib/base/work_sharing.hpp"
 #include "lib/glynn/minors/gradient_sums.hpp"
 #include "lib/glynn/minors/minor_sums.hpp"
+#include "lib/run/on_each_device.hpp"
 #include "lib/run/pieces.hpp"
-#include "lib/run/placement.hpp"
 #include "preprocess/index.hpp"
 #include "preprocess/parallel.hpp"
 
@@ -158,34 +157,23 @@ class LeftOutPieces::Round {
 class LeftOutPieces::OnDevices {
   public:
     OnDevices(const LeftOutPieces &of, const DeviceQueues &queues, double seconds, int threads)
-        : of_(of), queues_(queues), seconds_(seconds), threads_(threads) {}
+        : of_(of), seconds_(seconds), threads_(threads), devices_(queues, [this](DeviceQueue &queue) {
+              return std::make_unique<LeftOutOnDevice>(queue, of_.shape_, seconds_);
+          }) {}
 
     template <class Done>
     void run(const Round &round, std::span<const std::uint64_t> todo, RunControl &control, const Done &done) {
-        devices_.resize(queues_.count());
-        const int threads = std::max(threads_ / static_cast<int>(devices_.size()), 1);
-        share_out(todo, devices_.size(),
-                  {[&](std::size_t d) { return at_once(device(d), control); },
-                   [&](std::size_t d, std::span<const std::uint64_t> pieces) {
-                       with_threads(threads, [&] { run_on(device(d), round, pieces, control, done); });
-                   },
-                   [&](std::size_t, const std::exception_ptr &error) {
-                       return is_of_its_device(error, devices_.size() == 1);
-                   }});
+        const int threads = std::max(threads_ / static_cast<int>(devices_.count()), 1);
+        devices_.share(
+            todo, [&](const LeftOutOnDevice &device) { return at_once(device, control); },
+            [&](LeftOutOnDevice &device, std::span<const std::uint64_t> pieces) {
+                with_threads(threads, [&] { run_on(device, round, pieces, control, done); });
+            });
     }
 
-    std::int64_t peak_bytes() const {
-        std::int64_t bytes = 0;
-        for (const auto &device : devices_) bytes += device ? device->peak_bytes() : 0;
-        return bytes;
-    }
+    std::int64_t peak_bytes() const { return devices_.peak_bytes(); }
 
   private:
-    LeftOutOnDevice &device(std::size_t d) {
-        if (!devices_[d]) devices_[d] = std::make_unique<LeftOutOnDevice>(queues_[d], of_.shape_, seconds_);
-        return *devices_[d];
-    }
-
     std::uint64_t at_once(const LeftOutOnDevice &device, RunControl &control) const {
         const double each = of_.piece_seconds(seconds_);
         const double in_time = control.pieces().store ? seconds_between_parts / each : 0x1p40;
@@ -236,10 +224,9 @@ class LeftOutPieces::OnDevices {
     }
 
     const LeftOutPieces &of_;
-    const DeviceQueues &queues_;
     const double seconds_; // of a matrix on a device
     const int threads_;
-    std::vector<std::unique_ptr<LeftOutOnDevice>> devices_;
+    OnEachDevice<LeftOutOnDevice> devices_;
 };
 
 double LeftOutPieces::piece_seconds(double of_matrix) const {
