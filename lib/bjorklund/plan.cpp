@@ -95,10 +95,7 @@ Candidate candidate_on_gpu(const Proposals &task, std::shared_ptr<const Bjorklun
     c.on_gpu = true;
     c.cost = bjorklund_cost(*plan, task.machine.gpu());
     c.plan = std::move(plan);
-    if (task.machine.has_gpu()) return c;
-    c.lacks_gpu = true;
-    c.refusal = PERM_UNSUPPORTED;
-    c.why_not = "needs a GPU: " + task.machine.why_no_gpu();
+    task.require_gpu(c);
     return c;
 }
 

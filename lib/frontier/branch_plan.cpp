@@ -90,11 +90,7 @@ void add_on_gpu(Proposals &task, Candidate c, const FrontierProgram &program) {
     c.cost.bytes_per_state = bytes_per_state(task, program);
     c = task.judged(std::move(c),
                     frontier_slowdown(program, FrontierForm::branches, true, task.values, task.bits));
-    if (c.refusal == PERM_OK && !task.machine.has_gpu()) {
-        c.refusal = PERM_UNSUPPORTED;
-        c.lacks_gpu = true;
-        c.why_not = "needs a GPU: " + task.machine.why_no_gpu();
-    }
+    task.require_gpu(c);
     task.candidates.push_back(std::move(c));
 }
 

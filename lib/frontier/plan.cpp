@@ -268,11 +268,7 @@ class Proposal {
                                                    true)); // by the GPU that is planned for, here or not
         if (c.refusal == PERM_REFUSED_MEMORY && !has_gpu && form == FrontierForm::dense)
             c.why_not += "; slices are planned where there is a GPU";
-        if (c.refusal == PERM_OK && !has_gpu) {
-            c.refusal = PERM_UNSUPPORTED;
-            c.lacks_gpu = true;
-            c.why_not = "needs a GPU: " + task_.machine.why_no_gpu();
-        }
+        task_.require_gpu(c);
         task_.candidates.push_back(std::move(c));
     }
 

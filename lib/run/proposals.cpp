@@ -134,6 +134,13 @@ double Proposals::worthwhile_seconds() const {
     return most;
 }
 
+void Proposals::require_gpu(Candidate &c) const {
+    if (c.refusal != PERM_OK || machine.has_gpu()) return;
+    c.lacks_gpu = true;
+    c.refusal = PERM_UNSUPPORTED;
+    c.why_not = "needs a GPU: " + machine.why_no_gpu();
+}
+
 void Proposals::judge(Candidate &c) const {
     const double memory = machine.memory_limit(c.on_gpu);
     c.seconds = predicted_seconds(c, options);

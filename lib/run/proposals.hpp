@@ -74,6 +74,8 @@ class Proposals {
     // What slices may take on one thread: beyond that they are forbidden, or there is something better.
     double worthwhile_seconds() const;
 
+    // Refuses what would be for a GPU where there is none.
+    void require_gpu(Candidate &c) const;
     // Its seconds, and whether the limits refuse it.
     void judge(Candidate &c) const;
     // Judges one that was priced in doubles for the numbers of the plan.

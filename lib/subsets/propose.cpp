@@ -75,11 +75,8 @@ void add_on_gpu(Proposals &task, Engine self, SubsetPlan plan_of_doubles) {
     c.plan = plan;
     c.cost = whole_cost(subsets_cost(*plan, task.machine.gpu()), *plan, task, true);
     c.why_not = subsets_why_not(*plan);
-    if (c.why_not.empty() && !task.machine.has_gpu()) {
-        c.lacks_gpu = true;
-        c.why_not = "needs a GPU: " + task.machine.why_no_gpu();
-    }
     if (!c.why_not.empty()) c.refusal = PERM_UNSUPPORTED;
+    task.require_gpu(c);
     c.expected_runs = expected_runs(task, *plan);
     task.add(std::move(c), subsets_slowdown(true, task.values.numbers, task.bits));
 }
