@@ -20,12 +20,8 @@ std::size_t capacity_of(const SieveProgram &program) {
     return sieve_threads * (branches + 1);
 }
 
-std::uint32_t first_word(const SieveProgram &program, std::size_t step) {
-    return step == 0 ? 0 : program.steps[step - 1].first_word;
-}
-
 std::size_t block_words(const SieveProgram &program, std::size_t step) {
-    return program.prefix_words() - first_word(program, step);
+    return program.prefix_words() - program.first_word(step);
 }
 
 // Codes by count, each list once: rows of as many entries have the same.
@@ -56,7 +52,7 @@ class StepText {
     StepText(const SieveProgram &program, std::size_t number, Tables &tables)
         : program_(program),
           step_(program.steps[number]),
-          in_first_(first_word(program, number)),
+          in_first_(program.first_word(number)),
           is_last_(number + 1 == program.steps.size()),
           tables_(tables) {}
 
@@ -114,11 +110,7 @@ class StepText {
 
     void put_count() {
         std::string cell = formatted("(code0 & {}u)", sieve_sign - 1);
-        if (program_.codes > 1) {
-            SieveProgram of_first = program_;
-            of_first.codes = 1;
-            cell += formatted(" + u64{{{}}} * code1", sieve_cells(of_first));
-        }
+        if (program_.codes > 1) cell += formatted(" + u64{{{}}} * code1", program_.values(0));
         text_ += formatted("            counts.add({}, code0 >> 31 != 0);\n", cell);
     }
 
@@ -149,7 +141,7 @@ std::string source_of(const SieveProgram &program, std::size_t first_step) {
                "{}, "
                "near_cells = {};\n"
                "constexpr u64 room_words = {};\n__device__ const u32 table_values[table_words] = {{{}}};\n\n",
-               program.prefix_words(), program.steps.size(), first_word(program, first_step),
+               program.prefix_words(), program.steps.size(), program.first_word(first_step),
                program.prefix_words(), program.steps.size() - first_step, capacity_of(program),
                std::max<std::size_t>(1, tables.size()), cells <= near_sieve_cells ? cells : 0,
                sieve_room_words(program, first_step), tables.size() > 0 ? tables.text() : "0") +
@@ -167,13 +159,8 @@ std::string source_of(const SieveProgram &program, std::size_t first_step) {
 } // namespace
 
 std::uint64_t sieve_cells(const SieveProgram &program) {
-    std::uint64_t cells = 1;
-    for (const SieveProgram::Exponent &e : program.exponents) {
-        if (e.code >= program.codes) continue;
-        cells *= e.radix;
-        if (cells > most_sieve_cells) return 0;
-    }
-    return cells;
+    const std::uint64_t first = program.values(0), others = program.codes > 1 ? program.values(1) : 1;
+    return first <= most_sieve_cells / others ? first * others : 0;
 }
 
 std::size_t sieve_room_words(const SieveProgram &program, std::size_t first_step) {

@@ -54,6 +54,15 @@ struct SieveProgram {
     bool is_halved = false;     // the first column's sign is +: half of all x, and the others sum to the same
 
     std::size_t prefix_words() const { return words + codes; }
+    std::uint32_t first_word(std::size_t step) const { // that the step reads
+        return step == 0 ? 0 : steps[step - 1].first_word;
+    }
+    std::uint64_t values(std::uint32_t code) const { // that a code can have, its sign taken off
+        std::uint64_t all = 1;
+        for (const Exponent &e : exponents)
+            if (e.code == code) all *= e.radix;
+        return all;
+    }
 };
 
 // Whether a prefix is left after a branch of a step; `to` is what it becomes.

@@ -267,8 +267,7 @@ std::vector<std::int32_t> best_steps(const SieveProgram &one_by_one, const Sieve
     for (std::size_t k = 0; k < n; ++k) {
         double finishes = 0;
         std::size_t branches = 1;
-        const std::uint32_t first = k == 0 ? 0 : one_by_one.steps[k - 1].first_word;
-        const auto words_before = static_cast<double>(one_by_one.prefix_words() - first);
+        const auto words_before = static_cast<double>(one_by_one.prefix_words() - one_by_one.first_word(k));
         for (std::size_t to = k + 1; to <= std::min(n, k + at(most_columns_at_once)); ++to) {
             const Step &last = one_by_one.steps[to - 1];
             finishes += static_cast<double>(last.finishes.size());

@@ -134,21 +134,35 @@ std::int64_t walk_bytes(const SievePlan &plan) {
     return static_cast<std::int64_t>(SieveWalk::bytes(plan.program, plan.prefix_step) + prefixes);
 }
 
-// On a GPU where it is given, else on a thread.
-std::optional<Candidate> candidate_of(const Proposals &task, Engine self, Choice choice, double seconds,
-                                      const GpuProperties *gpu = nullptr) {
-    const SievePace pace = gpu ? sieve_pace(*gpu) : sieve_pace_of_thread;
+// A way, column by column, and the prefixes that it meets.
+struct Counted {
+    bool transposed;
+    SieveWay way;
+    SieveProgram one_by_one;
+    SieveProfile profile;
+};
+
+// None: products have too many different primes.
+std::optional<Counted> counted(Choice choice, double seconds, const Poll &poll) {
     const auto n = choice.order.columns.size();
     SieveWay way{std::move(choice.rows), choice.is_halved, std::move(choice.order.columns),
                  std::vector<std::int32_t>(n, 1)};
-    const std::optional<SieveProgram> one_by_one = sieve_program(way);
+    std::optional<SieveProgram> one_by_one = sieve_program(way);
     if (!one_by_one) return {};
-    const SieveProfile profile = sieve_profile(*one_by_one, seconds, task.poll());
-    way.steps = best_steps(*one_by_one, profile, pace);
+    SieveProfile profile = sieve_profile(*one_by_one, seconds, poll);
+    return Counted{choice.transposed, std::move(way), *std::move(one_by_one), std::move(profile)};
+}
+
+// On a GPU where it is given, else on a thread.
+std::optional<Candidate> candidate_of(const Proposals &task, Engine self, const Counted &of,
+                                      const GpuProperties *gpu = nullptr) {
+    const SievePace pace = gpu ? sieve_pace(*gpu) : sieve_pace_of_thread;
+    const SieveProfile &profile = of.profile;
     SievePlan plan;
     plan.integers = task.values.structure->integers;
-    plan.way = std::move(way);
-    plan.transposed = choice.transposed;
+    plan.way = of.way;
+    plan.way.steps = best_steps(of.one_by_one, profile, pace);
+    plan.transposed = of.transposed;
     plan.spread = profile.spread;
     if (!complete(plan, task.a, task.poll())) return {};
     if (gpu && sieve_cells(plan.program) == 0) return {};
@@ -219,7 +233,8 @@ void propose_sieve(Proposals &task, Engine self) {
     if (!first || first->seconds() < unnoticed) return;
     if (first->seconds() > task.search_budget(false).limit) return;
     first->order = sieve_order(first->rows, first->factors, first_search, task.poll());
-    if (std::optional<Candidate> c = candidate_of(task, self, *std::move(first), 0))
+    const std::optional<Counted> of = counted(*std::move(first), 0, task.poll());
+    if (std::optional<Candidate> c = of ? candidate_of(task, self, *of) : std::nullopt)
         task.add(*std::move(c), {});
 }
 
@@ -234,23 +249,24 @@ void propose_sieve_at_last(Proposals &task, Engine self) {
     for (const Candidate &c : task.candidates)
         if (c.engine != self && c.refusal != PERM_UNSUPPORTED)
             others = std::min(others, c.cost.serial_seconds);
-    std::vector<Choice> all = choices(*rows);
+    const std::vector<Choice> all = choices(*rows);
     if (all.empty())
         return refuse(task, self,
                       formatted("takes rows whose absolute values sum to {} at most, once made integers",
                                 most_row_weight));
     if (!task.asks_for(self) && others < unnoticed) return;
-    std::optional<Choice> first = cheapest(std::move(all), 0, task.poll());
+    std::optional<Choice> first = cheapest(all, 0, task.poll());
     if (!task.asks_for(self) && first->seconds() / optimism > SearchBudget::far * others) return;
     const double own =
         known < task.candidates.size() ? task.candidates[known].cost.serial_seconds : first->seconds();
     const SearchBudget budget = task.search_budget(false);
     const double seconds =
         std::min({budget.of(own), budget.most(std::min(own, others)), most_search * task.effort});
-    first = cheapest(choices(*rows), seconds * 2 / 3, task.poll());
+    first = cheapest(all, seconds * 2 / 3, task.poll());
+    const std::optional<Counted> of = counted(*std::move(first), seconds / 3, task.poll());
     constexpr const char *primes = "takes rows whose sums have fewer different primes than these";
     if (task.wants_on_cpu(self) && task.options.device != Device::gpu) {
-        std::optional<Candidate> c = candidate_of(task, self, *first, seconds / 3);
+        std::optional<Candidate> c = of ? candidate_of(task, self, *of) : std::nullopt;
         if (!c) return refuse(task, self, primes);
         const Candidate judged = task.judged(*std::move(c), {});
         if (known == task.candidates.size())
@@ -260,13 +276,9 @@ void propose_sieve_at_last(Proposals &task, Engine self) {
     }
     if (!task.may_use_gpu()) return;
     const GpuProperties gpu = task.machine.gpu();
-    std::optional<Candidate> c = candidate_of(task, self, *std::move(first), seconds / 3, &gpu);
+    std::optional<Candidate> c = of ? candidate_of(task, self, *of, &gpu) : std::nullopt;
     if (!c) return task.options.device == Device::gpu ? refuse(task, self, primes) : void();
-    if (!task.machine.has_gpu()) {
-        c->lacks_gpu = true;
-        c->refusal = PERM_UNSUPPORTED;
-        c->why_not = "needs a GPU: " + task.machine.why_no_gpu();
-    }
+    task.require_gpu(*c);
     task.add(*std::move(c), {});
 }
 
@@ -326,8 +338,7 @@ std::string sieve_text(const Candidate &c) {
     const double subsets =
         std::exp2(static_cast<double>(plan->way.order.size()) - (plan->way.is_halved ? 1 : 0));
     return formatted("engine {}: of 2^{:.0f} signs of the {} 1 in {:.3g} prefixes is met, {:.3g} of them "
-                     "(+-{:.0f} %), {:.3g} "
-                     "after the worst of {} steps; {}\n",
+                     "(+-{:.0f} %), {:.3g} after the worst of {} steps; {}\n",
                      engine_name(c.engine), std::log2(subsets), plan->transposed ? "rows" : "columns",
                      std::max(1.0, 2 * subsets / c.cost.states), c.cost.states, 100 * plan->spread,
                      plan->peak, plan->program.steps.size(),

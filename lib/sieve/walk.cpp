@@ -11,13 +11,6 @@ constexpr std::size_t most_direct = std::size_t{1} << 18, first_table = std::siz
                       last_table = std::size_t{1} << 20;
 constexpr std::uint64_t no_key = ~std::uint64_t{0};
 
-std::size_t cells(const SieveProgram &program) { // of the first code
-    std::size_t all = 1;
-    for (const SieveProgram::Exponent &e : program.exponents)
-        if (e.code == 0) all *= e.radix;
-    return all;
-}
-
 std::size_t block_words(const SieveProgram &program) { return program.prefix_words() * sieve_stride; }
 
 } // namespace
@@ -25,21 +18,16 @@ std::size_t block_words(const SieveProgram &program) { return program.prefix_wor
 SieveCounts::SieveCounts(const SieveProgram &program)
     : program_(program),
       is_direct_(are_direct(program)),
-      counts_(is_direct_ ? cells(program) : first_table),
-      keys_(is_direct_ ? 0 : first_table, no_key) {
-    for (const SieveProgram::Exponent &e : program.exponents) {
-        std::vector<mpz_class> powers{1};
-        while (powers.size() < e.radix) powers.push_back(powers.back() * e.prime);
-        powers_.push_back(std::move(powers));
-    }
-}
+      counts_(is_direct_ ? program.values(0) : first_table),
+      keys_(is_direct_ ? 0 : first_table, no_key),
+      products_(program) {}
 
 bool SieveCounts::are_direct(const SieveProgram &program) {
-    return program.codes == 1 && cells(program) <= most_direct;
+    return program.codes == 1 && program.values(0) <= most_direct;
 }
 
 std::size_t SieveCounts::bytes(const SieveProgram &program) {
-    return are_direct(program) ? 8 * cells(program) : 24 * last_table;
+    return are_direct(program) ? 8 * program.values(0) : 24 * last_table;
 }
 
 void SieveCounts::add(const SieveBlock &whole) {
@@ -82,21 +70,11 @@ void SieveCounts::make_room() {
     }
 }
 
-mpz_class SieveCounts::product_of(std::uint64_t key) const {
-    mpz_class product = 1;
-    for (std::size_t k = 0; k < powers_.size(); ++k) {
-        const SieveProgram::Exponent &e = program_.exponents[k];
-        const auto code = static_cast<std::uint32_t>(key >> (32 * e.code));
-        product *= powers_[k][code / e.stride % e.radix];
-    }
-    return product;
-}
-
 void SieveCounts::add_up() {
     for (std::size_t place = 0; place < counts_.size(); ++place) {
         if (counts_[place] == 0) continue;
         const std::uint64_t key = is_direct_ ? place : keys_[place];
-        sum_ += product_of(key) * static_cast<long>(counts_[place]);
+        sum_ += products_.of(key) * static_cast<long>(counts_[place]);
         counts_[place] = 0;
     }
     std::fill(keys_.begin(), keys_.end(), no_key);

@@ -7,6 +7,7 @@
 
 #include "jit/lanes/sieve_steps.hpp"
 #include "jit/program/sieve.hpp"
+#include "lib/sieve/products.hpp"
 
 #include <gmpxx.h>
 
@@ -31,14 +32,13 @@ class SieveCounts {
     void add_up();
     std::size_t place_of(std::uint64_t key) const; // in the table
     void make_room();
-    mpz_class product_of(std::uint64_t key) const;
 
     const SieveProgram &program_;
     bool is_direct_;
     std::vector<std::int64_t> counts_;
     std::vector<std::uint64_t> keys_; // of the counts; no_key: there is none
     std::size_t known_ = 0;
-    std::vector<std::vector<mpz_class>> powers_; // by exponent of the program, then by power
+    const SieveProducts products_;
     mpz_class sum_;
 };
 

@@ -12,41 +12,6 @@ namespace {
 constexpr std::int64_t most_room = 4ll << 30; // bytes of all blocks
 constexpr std::size_t head_words = 2;         // of what is told, before the counts
 
-// sum of counts times products, a prime after the other by Horner's rule.
-class SumOfCounts {
-  public:
-    SumOfCounts(const SieveProgram &program, std::span<const std::int64_t> counts) : counts_(counts) {
-        std::size_t stride = 1;
-        for (std::uint32_t code = 0; code < program.codes; ++code)
-            for (const SieveProgram::Exponent &e : program.exponents) {
-                if (e.code != code) continue;
-                digits_.push_back({e.prime, e.radix, stride});
-                stride *= e.radix;
-            }
-    }
-    mpz_class all() const { return sum(digits_.size(), 0); }
-
-  private:
-    struct Digit {
-        std::uint32_t prime, radix;
-        std::size_t stride;
-    };
-
-    mpz_class sum(std::size_t digits, std::size_t first) const {
-        if (digits == 0) return static_cast<long>(counts_[first]);
-        const Digit &last = digits_[digits - 1];
-        mpz_class sum = 0;
-        for (std::size_t x = last.radix; x-- > 0;) {
-            sum *= last.prime;
-            sum += this->sum(digits - 1, first + x * last.stride);
-        }
-        return sum;
-    }
-
-    std::span<const std::int64_t> counts_;
-    std::vector<Digit> digits_;
-};
-
 // A golden section of them, with which all are met.
 std::uint32_t stride_of(std::uint32_t count) {
     auto stride = std::max(1u, static_cast<std::uint32_t>(0.618 * count));
@@ -62,6 +27,7 @@ SieveOnDevice::SieveOnDevice(DeviceQueue &queue, const SieveProgram &program, st
       program_(program),
       first_(first_step),
       enough_(enough),
+      products_(program),
       counts_(sieve_cells(program)),
       prefixes_(queue),
       room_(queue),
@@ -111,7 +77,13 @@ SieveOnDevice::Sum SieveOnDevice::finish() {
     std::array<std::uint64_t, head_words> head{};
     queue_.copy_out(head.data(), told_.address(), sizeof head);
     queue_.copy_out(counts_.data(), told_.address() + 8 * head_words, 8 * counts_.size());
-    return {SumOfCounts(program_, counts_).all(), static_cast<double>(head[1])};
+    Sum sum{0, static_cast<double>(head[1])};
+    const std::uint64_t of_first = program_.values(0);
+    for (std::uint64_t cell = 0; cell < counts_.size(); ++cell)
+        if (counts_[cell] != 0)
+            sum.products +=
+                products_.of(cell % of_first | cell / of_first << 32) * static_cast<long>(counts_[cell]);
+    return sum;
 }
 
 double sieve_bytes_on_gpu(const SieveProgram &program, std::size_t first_step, const GpuProperties &gpu) {

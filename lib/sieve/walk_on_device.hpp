@@ -4,6 +4,7 @@
 #include "jit/driver/gpu_properties.hpp"
 #include "jit/kernel/sieve_walk.hpp"
 #include "jit/queue/device_queue.hpp"
+#include "lib/sieve/products.hpp"
 
 #include <gmpxx.h>
 
@@ -44,6 +45,7 @@ class SieveOnDevice { // throws JitError
     std::optional<std::size_t> device_step_; // the first on the device
     unsigned blocks_ = 1;
     std::size_t followed_ = 0;
+    const SieveProducts products_;
     std::vector<std::int64_t> counts_;
     DeviceArray prefixes_, room_, told_; // told: the next prefix, how many were met, counts
 };
