@@ -189,8 +189,7 @@ void add_plan_options(CLI::App &command, Options &options) {
         .add_option("--engine", options.engine,
                     "auto; frontier, tree or sieve, of hafnians bjorklund; on the CPU alone ryser, planar, "
                     "background, low_rank, ferrers or separable, of hafnians hermite; on a GPU alone hybrid, "
-                    "purereg, "
-                    "dense or shared")
+                    "purereg, dense or shared")
         ->type_name("NAME");
     command
         .add_option("--device", options.device,

@@ -128,7 +128,7 @@ class PowerOfTwo final : public Substitution {
         if (!matchings_) plan_ = plan_for(std::move(input), values_, exactly, control, plan);
         const double otherwise = plan_.refusal == PERM_OK ? plan_.seconds : never;
         if (!plan && may_lose_structure && otherwise > as_looking) look_beside(otherwise);
-        task_.emplace(this->plan(), matchings_ ? matchings_->values() : values_);
+        task_.emplace(this->plan(), values());
     }
 
     const Plan &plan() const override { return matchings_ ? matchings_->plan() : plan_; }
@@ -138,7 +138,7 @@ class PowerOfTwo final : public Substitution {
     std::vector<Outcome> coefficients(PieceStore *store, RunControl &control) const override {
         const Poll poll = [&control] { control.poll(); };
         const Charge charge(&control.memory(), bytes_);
-        Outcome sum = execute(plan(), matchings_ ? matchings_->values() : values_, control, store);
+        Outcome sum = execute(plan(), values(), control, store);
         if (!sum.exact) throw Error(PERM_INTERNAL, "a polynomial's value at a power of two is not exact");
         if (is_by_size_) return by_size(sum, poll);
         Gaussian number = matchings_ ? matchings_->sum(sum, poll)
@@ -164,9 +164,11 @@ class PowerOfTwo final : public Substitution {
     }
 
   private:
+    const Values &values() const { return matchings_ ? matchings_->values() : values_; } // of the plan
+
     static bool has_no_constants(const LinearEntries &entries) {
         for (std::size_t k = 0; k < entries.entries(); ++k)
-            if (const Gaussian c = entries.constant_at(k); c.re != 0 || c.im != 0) return false;
+            if (!is_zero(entries.constant_at(k))) return false;
         return true;
     }
 
