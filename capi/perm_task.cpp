@@ -193,7 +193,7 @@ perm_status perm_task_explain(const perm_task *task, perm_format format, char *b
 
 perm_status perm_task_check_matrix(const perm_task *task, const perm_csr *a) {
     return guarded([&] {
-        libperm::read_pattern(a); // throws what it throws
+        libperm::read_once(a); // throws what it throws
         const std::string what = known(task).difference(*a);
         if (!what.empty()) throw Error(PERM_BAD_ARGUMENT, "the task is of " + what);
     });

@@ -63,7 +63,7 @@ template <class Of> class TaskBySize : public perm_task {
     TaskSource &keep(std::string_view kind, const perm_csr &a) {
         source_.kind = kind;
         source_.plan = task_->plan();
-        source_.take(a, libperm::read_pattern(&a));
+        source_.take(a, libperm::read_once(&a));
         return source_;
     }
     const std::string *way(bool names_way) const { return names_way ? &source_.plan : nullptr; }

@@ -44,7 +44,7 @@ class SampleTask final : public capi::DrawnTask<libperm::SampleTask> {
         make(a, source_.samples, source_.estimate_seed, names_way ? &source_.plan : nullptr);
         source_.kind = libperm::TaskIdentity::samples;
         source_.plan = task_->plan();
-        source_.take(*a, libperm::read_pattern(a));
+        source_.take(*a, libperm::read_once(a));
     }
 
     std::string difference(const perm_csr &a) const override { return source_.difference(a); }

@@ -41,7 +41,7 @@ void TaskSource::take(const perm_csr &a, const libperm::InputPattern &input) {
 
 std::string TaskSource::difference(const perm_csr &a) const {
     TaskSource other;
-    other.take(a, libperm::read_pattern(&a));
+    other.take(a, libperm::read_once(&a));
     return libperm::written(other.matrix) == libperm::written(matrix) ? "" : "another matrix";
 }
 

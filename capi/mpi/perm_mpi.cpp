@@ -185,7 +185,7 @@ std::string planned(const perm_csr &a, perm_opts opts) {
         opts.device = "gpu";
         plan = perm::Plan(a, opts);
     }
-    const GivenValues values(read_pattern(&a), a);
+    const GivenValues values(read_once(&a), a);
     return perm::Task::plan(plan, values.data()).save();
 }
 

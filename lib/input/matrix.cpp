@@ -238,6 +238,14 @@ InputPattern read_free(const perm_csr *given, MatrixFunction function, const Pol
     return read_pattern(&a, function, poll, account);
 }
 
+InputPattern read_once(const perm_csr *given, const Poll &poll, MemoryAccount *account) {
+    const perm_csr a = checked(given);
+    InputPattern input = read_as_given(a, poll, account);
+    LineCounts(a.row_multiplicity, a.n_rows, "row"); // which are checked
+    LineCounts(a.col_multiplicity, a.n_cols, "col");
+    return input;
+}
+
 InputPattern read_pattern(const perm_csr *given, const Poll &poll, MemoryAccount *account) {
     const perm_csr a = checked(given);
     InputPattern input = read_as_given(a, poll, account);

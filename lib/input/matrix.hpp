@@ -28,6 +28,9 @@ const char *difference(const InputPattern &x, const InputPattern &y);
 // `account` (may be none) throws before what it cannot hold is copied.
 InputPattern read_pattern(const perm_csr *a, const Poll &poll = no_poll, MemoryAccount *account = nullptr);
 
+// Each line once, whatever its multiplicity, which is checked: so `values_given` are known.
+InputPattern read_once(const perm_csr *a, const Poll &poll = no_poll, MemoryAccount *account = nullptr);
+
 // Of what is computed of it: a graph, for hafnians.
 InputPattern read_pattern(const perm_csr *a, MatrixFunction function, const Poll &poll = no_poll,
                           MemoryAccount *account = nullptr);
