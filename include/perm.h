@@ -157,8 +157,8 @@ typedef struct perm_opts {
     const char *precision;      /* "auto" (NULL): the cheapest, and again with more where the tolerance is missed;
                                  * "double"; "kahan", "dq" (terms summed in twice the precision); "dd" (all of it in
                                  * twice the precision); "exact" (integers, rationals); "mod:P" (the residue of
-                                 * real integers or rationals modulo a prime P, 3 <= P < 2^62); "mpfr:BITS" (CPU)
-                                 * (docs/accuracy.md) */
+                                 * real integers or rationals modulo a prime P, 3 <= P < 2^62); "mpfr:BITS" (exact,
+                                 * rounded to BITS bits) (docs/accuracy.md) */
     double tolerance;           /* relative error wanted, 0 = 1e-9: see perm_result.tolerance_met */
     int32_t threads;            /* at most so many, and never more than the cores this process may use;
                                  * 0 = one for each of these */
@@ -237,7 +237,7 @@ typedef struct perm_result {
                                   * rounded; an integer's text has every digit */
     int32_t tolerance_met;       /* 1: rel_error_bound <= the tolerance asked for */
     char *text;                  /* the library's. Every digit if exact and an integer; "p/q" if exact, a fraction
-                                  * and computed in more than doubles, but for MPFR's numbers; these and exact
+                                  * and computed in more than doubles, but for "mpfr:BITS"; these and exact
                                   * doubles as decimals of all their digits, 17 at least. Of all of these 17 digits
                                   * if they would have more than three million. What is not exact has 17 digits, or
                                   * two more than are certain if rel_error_bound < 1e-16. Complex: "a+bi", "a-bi" */

@@ -21,8 +21,6 @@ A = [[1.5, 2.0], [3.0, 4.0]]
 @pytest.mark.parametrize("engine", ["auto", "frontier", "tree", "ryser"])
 @pytest.mark.parametrize("precision", ["auto", "double", "kahan", "dq", "dd", "exact", "mpfr:100"])
 def test_engines_and_precisions(engine, precision):
-    if engine == "tree" and precision == "mpfr:100":
-        pytest.skip("tree has no numbers of MPFR")
     r = rng(1)
     a = [[r.randint(1, 9) + 0.5 for _ in range(6)] for _ in range(6)]
     exact = libperm.permanent(a, precision="exact")

@@ -331,7 +331,7 @@ TEST_CASE("list slices: a tree past the memory limit, in shards, saved and loade
     const std::string bytes = plan.save();
     const perm::Plan loaded = perm::Plan::load(bytes);
     CHECK(loaded.save() == bytes);
-    const perm::Task task = perm::Task::plan(loaded, a.values);
+    const perm::Task task = perm::Task::plan(loaded, a.values.data());
     std::vector<std::string> partials = all_shards(task);
     REQUIRE(partials.size() > 2);
     std::reverse(partials.begin(), partials.end());
