@@ -59,7 +59,7 @@ class BatchTask final : public perm_task {
                  [&](libperm::RunControl &control) { return libperm::run_kept(*task_, options(), control); });
     }
     void combine(std::span<const std::string_view> partials, const perm_answer &answer) const override {
-        libperm::require_counting(options(), libperm::Call::plan_combine);
+        libperm::require_counting(options(), libperm::Call::plan_shards);
         answered(answer,
                  [&](libperm::RunControl &control) { return libperm::combine(*task_, partials, control); });
     }
@@ -68,7 +68,7 @@ class BatchTask final : public perm_task {
 
   protected:
     const libperm::Options &options() const override { return of_.options(); }
-    libperm::Call shard_call() const override { return libperm::Call::plan_run_shard; }
+    libperm::Call shard_call() const override { return libperm::Call::plan_shards; }
     void with_task(libperm::RunControl &, const Work &work) const override { work(*task_); }
 
   private:

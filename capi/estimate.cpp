@@ -65,9 +65,8 @@ template <class Find> void fill(perm_estimated &estimate, const Find &find) {
 class EstimateTask final : public perm_task {
   public:
     // The matrix must outlive it.
-    EstimateTask(const perm_csr *a, const perm_opts *opts, const perm_estimate_opts *wanted,
-                 libperm::Call call)
-        : options_(libperm::read_options(opts, call)), a_(a) {
+    EstimateTask(const perm_csr *a, const perm_opts *opts, const perm_estimate_opts *wanted)
+        : options_(libperm::read_options(opts, libperm::Call::estimate)), a_(a) {
         make(libperm::read_request(wanted), nullptr);
     }
     // What is told in `source` is, and the matrix is kept there.
@@ -97,7 +96,7 @@ class EstimateTask final : public perm_task {
 
   protected:
     const libperm::Options &options() const override { return options_; }
-    libperm::Call shard_call() const override { return libperm::Call::estimate_run_shard; }
+    libperm::Call shard_call() const override { return libperm::Call::estimate_shards; }
     void with_task(libperm::RunControl &, const Work &work) const override { work(*task_); }
     void telling_interval(const std::function<void()> &work) const override {
         capi::telling_interval(options_, work, a_);
@@ -181,45 +180,8 @@ perm_status perm_estimate(const perm_csr *a, const perm_opts *opts, const perm_e
         capi::require_place(estimate);
         *estimate = no_estimate;
         capi::Stopwatch watch;
-        const EstimateTask task(a, opts, estimate_opts, libperm::Call::estimate);
+        const EstimateTask task(a, opts, estimate_opts);
         task.run(into(*estimate));
-        estimate->seconds_total = watch.lap();
-    });
-}
-
-perm_status perm_estimate_shards(const perm_csr *a, const perm_opts *opts,
-                                 const perm_estimate_opts *estimate_opts, int64_t *count, double *seconds) {
-    return capi::guarded([&] {
-        if (!count) throw libperm::Error(PERM_BAD_ARGUMENT, "the place for the count is a null pointer");
-        *count = 0;
-        if (seconds) *seconds = 0;
-        const libperm::ShardCount shards =
-            EstimateTask(a, opts, estimate_opts, libperm::Call::estimate_run_shard).shards();
-        *count = shards.count;
-        if (seconds) *seconds = shards.seconds;
-    });
-}
-
-perm_status perm_estimate_run_shard(const perm_csr *a, const perm_opts *opts,
-                                    const perm_estimate_opts *estimate_opts, int64_t number,
-                                    perm_partial *partial) {
-    return capi::guarded([&] {
-        perm_partial &place = capi::cleared(partial);
-        const EstimateTask task(a, opts, estimate_opts, libperm::Call::estimate_run_shard);
-        capi::put(task.run_shard(number), place);
-    });
-}
-
-perm_status perm_estimate_combine(const perm_csr *a, const perm_opts *opts,
-                                  const perm_estimate_opts *estimate_opts, const perm_partial *partials,
-                                  int64_t count, perm_estimated *estimate) {
-    return capi::guarded([&] {
-        capi::require_place(estimate);
-        *estimate = no_estimate;
-        capi::Stopwatch watch;
-        const std::vector<std::string_view> all = capi::bytes_of(partials, count);
-        const EstimateTask task(a, opts, estimate_opts, libperm::Call::estimate_run_shard);
-        task.combine(all, into(*estimate));
         estimate->seconds_total = watch.lap();
     });
 }

@@ -4,7 +4,6 @@
 #include "capi/partials.hpp"
 #include "capi/plan_execute.hpp"
 #include "capi/plan_handle.hpp"
-#include "capi/plan_task.hpp"
 #include "capi/results.hpp"
 #include "capi/stopwatch.hpp"
 #include "jit/text/text.hpp"
@@ -12,7 +11,6 @@
 #include "lib/base/log.hpp"
 #include "lib/base/threads.hpp"
 #include "lib/execute/checkpoint.hpp"
-#include "lib/execute/plan_task.hpp"
 #include "lib/input/matrix.hpp"
 #include "lib/input/options.hpp"
 #include "lib/plan/plan.hpp"
@@ -215,35 +213,9 @@ perm_status perm_plan_check_matrix(const perm_plan *plan, const perm_csr *a) {
     });
 }
 
-perm_status perm_plan_shards(const perm_plan *plan, int64_t *count, double *seconds) {
-    return guarded([&] {
-        require_kept(plan);
-        if (!count) throw Error(PERM_BAD_ARGUMENT, "the place for the count is a null pointer");
-        libperm::RunControl control(plan->plan.options);
-        const libperm::ShardCount shards = libperm::shards_of(libperm::plan_in_blocks(plan->plan, control));
-        *count = shards.count;
-        if (seconds) *seconds = shards.seconds;
-    });
-}
-
 perm_status perm_partial_clear(perm_partial *partial) {
     if (!partial) return PERM_OK;
     return guarded([&] { capi::clear(*partial); });
-}
-
-perm_status perm_plan_run_shard(const perm_plan *plan, const void *values, int64_t number,
-                                perm_partial *partial) {
-    return guarded([&] {
-        perm_partial &place = capi::cleared(partial);
-        capi::put(capi::PlanTask(plan, values, libperm::Call::plan_run_shard).run_shard(number), place);
-    });
-}
-
-perm_status perm_plan_combine(const perm_plan *plan, const void *values, const perm_partial *partials,
-                              int64_t count, perm_result *result) {
-    return into(result, [&](perm_result &r) {
-        capi::PlanTask(plan, values, libperm::Call::plan_combine).combine(capi::bytes_of(partials, count), r);
-    });
 }
 
 perm_status perm_plan_destroy(perm_plan *plan) {

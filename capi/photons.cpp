@@ -39,7 +39,7 @@ class PhotonTask final : public capi::DrawnTask<BosonTask> {
 
   protected:
     libperm::Call shard_call() const override {
-        return libperm::Call::estimate_run_shard; // where the same options count
+        return libperm::Call::estimate_shards; // where the same options count
     }
 };
 
@@ -94,11 +94,6 @@ perm_status perm_sample_photons(const perm_boson *a, const perm_opts *opts, int6
             std::copy(found.begin(), found.end(), occupations);
         });
     });
-}
-
-perm_status perm_boson_sample(const perm_boson *a, int64_t shots, uint64_t seed, const perm_opts *opts,
-                              int64_t *occupations) {
-    return perm_sample_photons(a, opts, shots, seed, occupations);
 }
 
 } // extern "C"

@@ -13,7 +13,8 @@
 
 namespace capi {
 
-PlanTask::PlanTask(const perm_plan *plan, const void *values, libperm::Call call) : of_(plan, values, call) {
+PlanTask::PlanTask(const perm_plan *plan, const void *values)
+    : of_(plan, values, libperm::Call::plan_execute) {
     check_values();
 }
 
@@ -45,13 +46,8 @@ void PlanTask::run(const perm_answer &answer) const {
 }
 
 void PlanTask::combine(std::span<const std::string_view> partials, const perm_answer &answer) const {
+    libperm::require_counting(options(), libperm::Call::plan_shards);
     perm_result r = PERM_RESULT_INIT;
-    combine(partials, r);
-    write(*answer.results, r);
-}
-
-void PlanTask::combine(std::span<const std::string_view> partials, perm_result &r) const {
-    libperm::require_counting(options(), libperm::Call::plan_combine);
     Stopwatch watch;
     controlled([&](libperm::RunControl &control) {
         const auto work = [&](const libperm::Task &task) {
@@ -66,10 +62,11 @@ void PlanTask::combine(std::span<const std::string_view> partials, perm_result &
     r.seconds_check = seconds_check_;
     r.seconds_run = watch.lap();
     r.seconds_total = r.seconds_check + r.seconds_run;
+    write(*answer.results, r);
 }
 
 std::unique_ptr<perm_task> plan_task(const perm_plan *plan, const void *values) {
-    return std::make_unique<PlanTask>(plan, values, libperm::Call::plan_execute);
+    return std::make_unique<PlanTask>(plan, values);
 }
 
 std::unique_ptr<perm_task> plan_task(TaskSource source, const perm_opts *opts) {

@@ -17,7 +17,7 @@ namespace capi {
 class PlanTask final : public perm_task {
   public:
     // The plan and the values must outlive it.
-    PlanTask(const perm_plan *plan, const void *values, libperm::Call call);
+    PlanTask(const perm_plan *plan, const void *values);
     // Its own.
     PlanTask(TaskSource source, const perm_opts *opts);
 
@@ -28,12 +28,9 @@ class PlanTask final : public perm_task {
     std::string difference(const perm_csr &a) const override { return of_.difference(a); }
     std::string explain(perm_format format) const override { return capi::explain(of_.plan(), format); }
 
-    // Into a cleared result.
-    void combine(std::span<const std::string_view> partials, perm_result &r) const;
-
   protected:
     const libperm::Options &options() const override { return of_.options(); }
-    libperm::Call shard_call() const override { return libperm::Call::plan_run_shard; }
+    libperm::Call shard_call() const override { return libperm::Call::plan_shards; }
     void with_task(libperm::RunControl &control, const Work &work) const override;
     void telling_interval(const std::function<void()> &work) const override;
 

@@ -157,8 +157,8 @@ typedef struct perm_opts {
     const char *precision;      /* "auto" (NULL): the cheapest, and again with more where the tolerance is missed;
                                  * "double"; "kahan", "dq" (terms summed in twice the precision); "dd" (all of it in
                                  * twice the precision); "exact" (integers, rationals); "mod:P" (the residue of
-                                 * real integers or rationals modulo a prime P, 3 <= P < 2^62); "mpfr:BITS" (CPU)
-                                 * (docs/accuracy.md) */
+                                 * real integers or rationals modulo a prime P, 3 <= P < 2^62); "mpfr:BITS" (exact,
+                                 * rounded to BITS bits) (docs/accuracy.md) */
     double tolerance;           /* relative error wanted, 0 = 1e-9: see perm_result.tolerance_met */
     int32_t threads;            /* at most so many, and never more than the cores this process may use;
                                  * 0 = one for each of these */
@@ -237,7 +237,7 @@ typedef struct perm_result {
                                   * rounded; an integer's text has every digit */
     int32_t tolerance_met;       /* 1: rel_error_bound <= the tolerance asked for */
     char *text;                  /* the library's. Every digit if exact and an integer; "p/q" if exact, a fraction
-                                  * and computed in more than doubles, but for MPFR's numbers; these and exact
+                                  * and computed in more than doubles, but for "mpfr:BITS"; these and exact
                                   * doubles as decimals of all their digits, 17 at least. Of all of these 17 digits
                                   * if they would have more than three million. What is not exact has 17 digits, or
                                   * two more than are certain if rel_error_bound < 1e-16. Complex: "a+bi", "a-bi" */
@@ -613,10 +613,6 @@ typedef struct perm_boson {
 PERM_API perm_status perm_sample_photons(const perm_boson *a, const perm_opts *opts, int64_t shots, uint64_t seed,
                                          int64_t *occupations);
 
-/* perm_sample_photons, with its arguments in an older order. */
-PERM_API perm_status perm_boson_sample(const perm_boson *a, int64_t shots, uint64_t seed, const perm_opts *opts,
-                                       int64_t *occupations);
-
 /* ---------------------------------------------------------------- bounds, estimates, samples */
 
 /* lower <= |perm(A)| <= upper, for certain, roundings included; each is mantissa * 2^exp2 (0.5 <= mantissa < 1, or 0). Of
@@ -717,17 +713,10 @@ PERM_API perm_status perm_sampler_create(const perm_csr *a, const perm_opts *opt
 PERM_API perm_status perm_sampler_draw(perm_sampler *sampler, int64_t count, int64_t *columns);
 PERM_API perm_status perm_sampler_destroy(perm_sampler *sampler); /* NULL is fine */
 
-/* ---------------------------------------------------------------- shards */
+/* ---------------------------------------------------------------- checkpoints, partial results */
 
-/* A plan's work in numbered shards that know nothing of each other. Who ran which, in which order, how often and
- * with how many threads does not show: combined, they have the bits of one execution with these values, of a plan of
- * engine "periodic" those of its blocks.
- * *count: 1 at least; *seconds (may be NULL): that one is predicted to take, on one thread or GPU. Both follow from
- * the plan alone. */
-PERM_API perm_status perm_plan_shards(const perm_plan *plan, int64_t *count, double *seconds);
-
-/* What a shard came to: bytes that are the same on every machine, with the digests of the plan and the values, the
- * shard's number and a checksum. Of some hundred bytes; of plans with many blocks, more. Start from
+/* What a shard of a task (below) came to: bytes that are the same on every machine, with the digests of what is computed,
+ * the shard's number and a checksum. Of some hundred bytes; of plans with many blocks, more. Start from
  * PERM_PARTIAL_INIT; a call that is given a used one frees its bytes first. Those to be combined may be the caller's
  * own, as read from a file, or a whole file of the command `perm shard`, which holds several shards: then bytes and size
  * are all that is set, and they are not for perm_partial_clear. */
@@ -740,33 +729,6 @@ typedef struct perm_partial {
 #define PERM_PARTIAL_INIT { sizeof(perm_partial), NULL, 0 }
 
 PERM_API perm_status perm_partial_clear(perm_partial *partial); /* NULL is fine */
-
-/* Runs shard `number`, 0 .. count - 1. values: as in perm_plan_execute; every process gives all of them.
- * Errors: those of perm_plan_execute; PERM_BAD_ARGUMENT for a number that there is not, and for values that are
- * negative or complex if the plan was made for others: make it with them. Then *partial is left cleared. */
-PERM_API perm_status perm_plan_run_shard(const perm_plan *plan, const void *values, int64_t number,
-                                         perm_partial *partial);
-
-/* The permanent from the partial results of all shards, `count` of them in any order, some perhaps more than once.
- * Where precision "auto" goes on to a second run, that is made here.
- * Errors: those of perm_plan_execute; PERM_BAD_ARGUMENT for one that is damaged, of another plan or of other values,
- * and where shards are missing: the text names the first; PERM_UNSUPPORTED for one of another version of libperm. */
-PERM_API perm_status perm_plan_combine(const perm_plan *plan, const void *values, const perm_partial *partials,
-                                       int64_t count, perm_result *result);
-
-/* An estimate's samples in numbered shards, in the same way: *count of them are expected to be enough, each of about
- * *seconds (may be NULL) on one thread or GPU; others follow. Everything is as in perm_estimate, with the same matrix and
- * options in every call: what is planned follows from them and the seed alone. Each call plans anew: whoever runs several
- * shards makes a task (below).
- * perm_estimate_run_shard: any number from 0 on. perm_estimate_combine: the bits of perm_estimate, from the shards 0 .. *count
- * - 1 at least; where their samples prove too few, more are drawn here.
- * Errors: those of perm_estimate, perm_plan_run_shard and perm_plan_combine. */
-PERM_API perm_status perm_estimate_shards(const perm_csr *a, const perm_opts *opts, const perm_estimate_opts *estimate_opts,
-                                          int64_t *count, double *seconds);
-PERM_API perm_status perm_estimate_run_shard(const perm_csr *a, const perm_opts *opts,
-                                             const perm_estimate_opts *estimate_opts, int64_t number, perm_partial *partial);
-PERM_API perm_status perm_estimate_combine(const perm_csr *a, const perm_opts *opts, const perm_estimate_opts *estimate_opts,
-                                           const perm_partial *partials, int64_t count, perm_estimated *estimate);
 
 /* What stands in a checkpoint (perm_opts.checkpoint): matrix, engine, how much is done, how long that took and what is
  * left. buffer, capacity and needed as in perm_plan_explain.
@@ -832,8 +794,10 @@ typedef struct perm_answer {
 /* Into `room`, with null pointers, the counts that the task's answer takes. */
 PERM_API perm_status perm_task_room(const perm_task *task, perm_answer *room);
 
-/* *count shards (above), each of about *seconds on one thread or GPU; *results: how many results it comes to, 0 of an
- * estimate. Each of the three may be NULL. */
+/* The work in numbered shards that know nothing of each other. Who ran which, in which order, how often and with how many
+ * threads does not show: combined, they have the bits of perm_task_run, of a plan of engine "periodic" those of its blocks.
+ * *count shards, 1 at least, of an estimate as many as are expected to be enough, each of about *seconds on one thread or
+ * GPU; *results: how many results it comes to, 0 of an estimate. Each of the three may be NULL. */
 PERM_API perm_status perm_task_shards(const perm_task *task, int64_t *count, double *seconds, int64_t *results);
 
 /* PERM_OK where the task's matrix and values are these, of a batch those of one of its matrices: of one that was loaded,
@@ -849,7 +813,12 @@ PERM_API perm_status perm_task_explain(const perm_task *task, perm_format format
 PERM_API perm_status perm_task_run(const perm_task *task, const perm_answer *answer);
 
 /* Shard `number`, 0 .. *count - 1, of an estimate any from 0 on; and the answer from the partial results of all shards,
- * with the bits of perm_task_run. As perm_plan_run_shard and perm_plan_combine (above), with their errors. */
+ * `count` of them in any order, some perhaps more than once. Where precision "auto" goes on to a second run, or an estimate's
+ * samples prove too few, that is done here.
+ * Errors: those of perm_task_run; PERM_BAD_ARGUMENT for a number that there is not, for values that are negative or complex
+ * if a plan was made for others (make it with them), for a partial result that is damaged, or of another task or other
+ * values, and where shards are missing: the text names the first; PERM_UNSUPPORTED for one of another version of libperm.
+ * Then *partial is left cleared. */
 PERM_API perm_status perm_task_run_shard(const perm_task *task, int64_t number, perm_partial *partial);
 PERM_API perm_status perm_task_combine(const perm_task *task, const perm_partial *partials, int64_t count,
                                        const perm_answer *answer);

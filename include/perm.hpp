@@ -353,38 +353,6 @@ class Plan {
 
     const perm_plan *raw() const noexcept { return plan_; }
 
-    // Shards: numbered pieces of the work, which any process may run (perm_plan_run_shard).
-    std::int64_t shards() const {
-        std::int64_t count = 0;
-        check(perm_plan_shards(plan_, &count, nullptr));
-        return count;
-    }
-    double shard_seconds() const { // that one is predicted to take
-        std::int64_t count = 0;
-        double seconds = 0;
-        check(perm_plan_shards(plan_, &count, &seconds));
-        return seconds;
-    }
-    std::string run_shard(const void *values, std::int64_t number) const {
-        perm_partial partial = PERM_PARTIAL_INIT;
-        check(perm_plan_run_shard(plan_, values, number, &partial));
-        return take_bytes(partial);
-    }
-    template <ValueRange Values> std::string run_shard(const Values &values, std::int64_t number) const {
-        return run_shard(checked(values), number);
-    }
-    Result combine(const void *values, const std::vector<std::string> &partials) const {
-        const std::vector<perm_partial> all = view_of(partials);
-        Result result;
-        check(perm_plan_combine(plan_, values, all.data(), static_cast<std::int64_t>(all.size()),
-                                result.raw()));
-        return result;
-    }
-    template <ValueRange Values>
-    Result combine(const Values &values, const std::vector<std::string> &partials) const {
-        return combine(checked(values), partials);
-    }
-
   private:
     Plan() = default;
 

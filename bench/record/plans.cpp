@@ -147,58 +147,41 @@ void record_gradient(Recorder &to, const std::string &name, const Sample &sample
 
 // ---------------------------------------------------------------- shards
 
-std::string combined(const perm_plan *plan, const void *values, const std::vector<std::string> &partials) {
-    std::vector<perm_partial> all;
-    for (const std::string &bytes : partials) {
-        all.push_back(PERM_PARTIAL_INIT);
-        all.back().bytes = const_cast<char *>(bytes.data()); // it is only read
-        all.back().size = bytes.size();
-    }
-    perm::Result result;
-    perm::check(perm_plan_combine(plan, values, all.data(), std::ssize(all), result.raw()));
-    return result_text(*result.raw());
-}
-
-std::string run_shard(const perm_plan *plan, const void *values, std::int64_t number) {
-    perm_partial partial = PERM_PARTIAL_INIT;
-    perm::check(perm_plan_run_shard(plan, values, number, &partial));
-    const std::unique_ptr<perm_partial, perm_status (*)(perm_partial *)> owner(&partial, perm_partial_clear);
-    return {static_cast<const char *>(partial.bytes), partial.size};
+std::string combined(const perm::Task &task, const std::vector<std::string> &partials) {
+    return result_text(*task.combine(partials).at(0).raw());
 }
 
 void record_combinations(Recorder &to, const std::string &name, const perm_plan *plan, const void *values,
-                         std::vector<std::string> partials) {
-    to.attempt(name + "/combined", [&] { return combined(plan, values, partials); });
+                         const perm::Task &task, std::vector<std::string> partials) {
+    to.attempt(name + "/combined", [&] { return combined(task, partials); });
     std::reverse(partials.begin(), partials.end());
     partials.push_back(partials.front());
-    to.attempt(name + "/reversed", [&] { return combined(plan, values, partials); });
+    to.attempt(name + "/reversed", [&] { return combined(task, partials); });
     to.attempt(name + "/whole", [&] { return executed(plan, values); });
-    to.attempt(name + "/missing", [&] {
-        return combined(plan, values, {partials.begin() + 1, partials.end() - 1});
-    });
+    to.attempt(name + "/missing", [&] { return combined(task, {partials.begin() + 1, partials.end() - 1}); });
     partials.front()[partials.front().size() / 2] ^= 1;
-    to.attempt(name + "/damaged", [&] { return combined(plan, values, partials); });
-    to.attempt(name + "/none_such", [&] { return run_shard(plan, values, 1 << 20); });
+    to.attempt(name + "/damaged", [&] { return combined(task, partials); });
+    to.attempt(name + "/none_such", [&] { return task.run_shard(1 << 20); });
 }
 
 void record_sharded(Recorder &to, const std::string &name, const Sample &sample, const perm_opts &opts) {
     if (!to.wants(name)) return;
-    const PlanOf plan = plan_of(sample, opts);
     const GivenSample given(sample);
-    std::int64_t count = 0;
-    double seconds = 0;
-    perm::check(perm_plan_shards(plan.get(), &count, &seconds));
+    const perm::Plan plan(given.csr(), opts);
+    const perm::Task task = perm::Task::plan(plan, given.values());
+    const std::int64_t count = task.shards();
+    const double seconds = task.shard_seconds();
     std::vector<std::string> partials;
     std::string all;
     for (std::int64_t k = 0; k < count; ++k) {
-        partials.push_back(run_shard(plan.get(), given.values(), k));
+        partials.push_back(task.run_shard(k));
         all += partials.back();
     }
     to.attempt(name + "/shards", [&] {
         return fmt::format("count={} seconds={} bytes={} digest={} first={}", count, bits_of(seconds),
                            all.size(), digest_of(all), digest_of(partials.front()));
     });
-    record_combinations(to, name, plan.get(), given.values(), partials);
+    record_combinations(to, name, plan.raw(), given.values(), task, partials);
 }
 
 } // namespace

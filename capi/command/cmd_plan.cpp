@@ -4,6 +4,7 @@
 #include "lib/base/json.hpp"
 #include "output.hpp"
 #include "part_file.hpp"
+#include "progress.hpp"
 
 #include <fmt/core.h>
 
@@ -21,8 +22,13 @@ void run_plan(Options options) {
     const auto about = libperm::Json::read(job.explain(PERM_FORMAT_JSON));
     if (about.flag("refused")) write_message("warning: this plan will be refused: " + about.text("why"));
     write_plan_file(options.output, job.plan());
-    write_stdout(
-        fmt::format("{}: the plan of {}, {}", options.output, file_name(options), shards_text(job.plan())));
+    // What was saved is in blocks, as it is shared out.
+    const auto saved =
+        libperm::Json::read(load_plan_file(options.output, PERM_OPTS_INIT).explain(PERM_FORMAT_JSON));
+    const std::int64_t count = saved.integer("shards");
+    write_stdout(fmt::format("{}: the plan of {}, {} shard{}, {}{} on one thread or GPU", options.output,
+                             file_name(options), count, count == 1 ? "" : "s", count == 1 ? "" : "each ",
+                             in_words(saved.at("shard_seconds").number())));
 }
 
 } // namespace perm

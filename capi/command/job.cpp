@@ -106,10 +106,4 @@ Plan make_plan(const Options &options, const Input &input, const perm_opts &opts
     return plan;
 }
 
-std::string shards_text(const Plan &plan) {
-    const std::int64_t count = plan.shards();
-    return fmt::format("{} shard{}, {}{} on one thread or GPU", count, count == 1 ? "" : "s",
-                       count == 1 ? "" : "each ", in_words(plan.shard_seconds()));
-}
-
 } // namespace perm

@@ -58,9 +58,6 @@ const char *notice_of(const Options &options);
 // Of the input, or, if the options name one, that of a file.
 Plan make_plan(const Options &options, const Input &input, const perm_opts &opts);
 
-// "64 shards, each 1.5 s on one thread or GPU".
-std::string shards_text(const Plan &plan);
-
 class Job {
   public:
     // Reads the file, and plans or reads the plan that the options name.

@@ -33,7 +33,7 @@ const char *const subcommands = "compute, hafnian, bounds, estimate, sample, mat
 std::vector<std::string> calls_of(const std::string &command) {
     if (command == "explain" || command == "source" || command == "plan") return {"perm_plan_create"};
     if (command == "hafnian") return {"perm_compute"};
-    if (command == "shard") return {"perm_plan_run_shard", "perm_estimate_run_shard"};
+    if (command == "shard") return {"shards of perm_task_plan", "shards of perm_task_estimate"};
     if (command == "periodic") return {"perm_periodic_execute"};
     return {"perm_" + command};
 }

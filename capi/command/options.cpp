@@ -200,7 +200,7 @@ void add_plan_options(CLI::App &command, Options &options) {
         .add_option("--precision", options.precision,
                     "auto: double, and again with more where the tolerance is missed; double; kahan, dq: "
                     "terms summed in twice the precision; dd: all in twice the precision; exact: integers "
-                    "and fractions; mod:P: these modulo a prime; mpfr:BITS, on the CPU alone")
+                    "and fractions; mod:P: these modulo a prime; mpfr:BITS: exact, rounded to so many bits")
         ->type_name("NAME");
     add_parsed(command, "--tolerance", options.tolerance, parse_number, "T",
                "requested relative error, 1e-9 if not given");

@@ -3,17 +3,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-perm_status in_shards(const perm_plan *plan, const double *values, perm_result *result) {
+perm_status in_shards(const perm_task *task, perm_result *result) {
     int64_t count = 0;
-    perm_plan_shards(plan, &count, NULL);
+    perm_task_shards(task, &count, NULL, NULL);
     perm_partial *partials = malloc((size_t)count * sizeof *partials);
     if (!partials) return PERM_OUT_OF_MEMORY;
     for (int64_t k = count; k-- > 0;) { /* anywhere, in any order, also twice */
         perm_partial partial = PERM_PARTIAL_INIT;
-        perm_plan_run_shard(plan, values, k, &partial);
+        perm_task_run_shard(task, k, &partial);
         partials[k] = partial;
     }
-    perm_status status = perm_plan_combine(plan, values, partials, count, result);
+    perm_answer answer = PERM_ANSWER_INIT;
+    answer.results = result;
+    answer.count = 1;
+    perm_status status = perm_task_combine(task, partials, count, &answer);
     for (int64_t k = 0; k < count; ++k) perm_partial_clear(&partials[k]);
     free(partials);
     return status; /* the bits of perm_plan_execute */
@@ -36,11 +39,14 @@ int main(void) {
     opts.engine = "ryser";
     opts.without = "all";
 
-    perm_plan *plan = NULL; /* perm_plan_save sends it */
+    perm_plan *plan = NULL;
+    perm_task *task = NULL; /* perm_task_save sends it */
     perm_result result = PERM_RESULT_INIT;
-    int ok = perm_plan_create(&a, &opts, &plan) == PERM_OK && in_shards(plan, values, &result) == PERM_OK;
+    int ok = perm_plan_create(&a, &opts, &plan) == PERM_OK && perm_task_plan(plan, values, &task) == PERM_OK &&
+             in_shards(task, &result) == PERM_OK;
     puts(ok ? result.text : perm_last_error());
     perm_result_clear(&result);
+    perm_task_destroy(task);
     perm_plan_destroy(plan);
     return !ok;
 }

@@ -99,9 +99,6 @@ EngineResult run_bjorklund(const BjorklundPlan &plan, const EngineInput &input, 
         matrices = static_cast<double>(residues->primes.size());
     } else if (const Block *block = input.block()) {
         result.value = to_the_only_multiple(of_block(plan, *block, place), *block);
-    } else if (input.mpfr_bits() > 0) {
-        result.value = plan.has_matching ? hafnian_in_mpfr(plan, *input.exact(), input.mpfr_bits(), control)
-                                         : WideBall{};
     } else {
         result.value = of_block(plan, *input.exact(), input.arithmetic(), place);
     }

@@ -8,8 +8,8 @@
 
 namespace libperm {
 
-// In doubles, complex numbers, dd, MPFR's numbers and residues modulo primes below 2^47. Progress is counted
-// in multiply-adds, those of all matrices of residues. GPUs have no MPFR's numbers.
+// In doubles, complex numbers, dd and residues modulo primes below 2^47. Progress is counted in
+// multiply-adds, those of all matrices of residues.
 EngineResult run_bjorklund(const BjorklundPlan &plan, const EngineInput &input, RunControl &control,
                            const SignDevices &where = {});
 // The chosen candidate; on the processor, too, where a GPU fails that is not named.

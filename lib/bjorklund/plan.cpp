@@ -74,8 +74,7 @@ Cost bjorklund_cost(const BjorklundPlan &plan, const GpuProperties &gpu) {
 
 Slowdown bjorklund_slowdown(bool on_gpu, const Numbers &numbers, double bits) {
     const double memory = numbers.precision == Precision::dd ? 2 : 1;
-    const Pace pace =
-        on_gpu ? Pace{2, 2.9, 9, 1.4, 0, modular_bits} : Pace{2.6, 7, 25, 3.8, 1000, modular_bits};
+    const Pace pace = on_gpu ? Pace{2, 2.9, 9, 1.4, modular_bits} : Pace{2.6, 7, 25, 3.8, modular_bits};
     Slowdown slowdown = pace.slowdown(numbers, bits);
     slowdown.memory *= numbers.complex && numbers.precision != Precision::exact ? 2 * memory : memory;
     return slowdown;

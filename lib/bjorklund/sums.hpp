@@ -30,6 +30,4 @@ struct SignDevices {
 std::vector<HafnianPart> hafnians_by_signs(const std::vector<LineNumbers> &all, const SignDevices &where,
                                            RunControl &control, std::int64_t &device_bytes);
 
-WideBall hafnian_in_mpfr(const BjorklundPlan &plan, const ExactBlock &block, int bits, RunControl &control);
-
 } // namespace libperm

@@ -312,9 +312,7 @@ Outcome run_block(const BlockRun &run, const ExactBlock &block) {
     ExactBlock room;
     const ExactBlock &lines = attempt.lines_of(block, room);
     if (numbers.precision == Precision::exact || by_residues(choice)) return run_exactly(run, attempt, lines);
-    return attempt.outcome_of(attempt.run(numbers.precision == Precision::mpfr
-                                              ? EngineInput::in_mpfr(lines, numbers.bits)
-                                              : EngineInput(lines, numbers.arithmetic())));
+    return attempt.outcome_of(attempt.run(EngineInput(lines, numbers.arithmetic())));
 }
 
 } // namespace libperm

@@ -76,7 +76,7 @@ std::int64_t bytes_per_state(const Proposals &task, const FrontierProgram &progr
 void add_on_cpu(Proposals &task, Candidate c, const FrontierProgram &program) {
     c.cost = branches_cost(program, task.values.nonnegative);
     c.cost.bytes_per_state = bytes_per_state(task, program);
-    task.add(std::move(c), frontier_slowdown(program, FrontierForm::branches, false, task.values, task.bits));
+    task.add(std::move(c), frontier_slowdown(false, task.values.numbers, task.bits));
     Candidate &added = task.candidates.back();
     if (added.refusal == PERM_REFUSED_MEMORY || added.refusal == PERM_REFUSED_TIME)
         added.why_not +=
@@ -88,8 +88,7 @@ void add_on_gpu(Proposals &task, Candidate c, const FrontierProgram &program) {
     if (!place_branches(program, branch_key_words(program), task.values.nonnegative).uses_device()) return;
     c.cost = branches_cost(program, task.values.nonnegative, task.machine.gpu());
     c.cost.bytes_per_state = bytes_per_state(task, program);
-    c = task.judged(std::move(c),
-                    frontier_slowdown(program, FrontierForm::branches, true, task.values, task.bits));
+    c = task.judged(std::move(c), frontier_slowdown(true, task.values.numbers, task.bits));
     task.require_gpu(c);
     task.candidates.push_back(std::move(c));
 }

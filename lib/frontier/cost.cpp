@@ -215,16 +215,10 @@ double wide_memory(Arithmetic arithmetic, int matrices) {
 }
 
 Pace pace_of(bool on_gpu) {
-    return on_gpu ? Pace{2.2, 1.6, 4, 1.2, 0, modular_bits} : Pace{1.8, 2.5, 6, 0.7, 0, residue_bits};
+    return on_gpu ? Pace{2.2, 1.6, 4, 1.2, modular_bits} : Pace{1.8, 2.5, 6, 0.7, residue_bits};
 }
 
 } // namespace
-
-// A multiply-add of MPFR's numbers, which take the more for what they are made of than for where they stand.
-double mpfr_seconds(const Numbers &numbers) {
-    const double limbs = std::ceil(numbers.bits / 64.0);
-    return numbers.complex ? 160e-9 + 50e-9 * limbs : 55e-9 + limbs * (5e-9 + 0.17e-9 * limbs);
-}
 
 // The permanent is about the square root of so many terms.
 double expected_runs(std::int32_t n, double terms, bool on_gpu, const Numbers &numbers, double tolerance) {
@@ -239,11 +233,6 @@ double expected_runs(std::int32_t n, double terms, bool on_gpu, const Numbers &n
 }
 
 Slowdown frontier_slowdown(bool on_gpu, const Numbers &numbers, double bits) {
-    if (numbers.precision == Precision::mpfr) {
-        const auto bytes = static_cast<double>(on_gpu ? 0 : mpfr_number_bytes(numbers));
-        return {mpfr_seconds(numbers) / sparse_price().expansion,
-                bytes / static_cast<double>(number_bytes(true)), bytes > 0};
-    }
     const Pace pace = pace_of(on_gpu);
     const Arithmetic arithmetic = numbers.arithmetic();
     Slowdown slowdown = pace.slowdown(numbers, bits);
@@ -252,20 +241,6 @@ Slowdown frontier_slowdown(bool on_gpu, const Numbers &numbers, double bits) {
         const double matrices = std::min(4.0, pace.matrices(numbers, bits));
         slowdown.memory = wide_memory(arithmetic, residue_pass(static_cast<int>(matrices)));
     }
-    return slowdown;
-}
-
-Slowdown frontier_slowdown(const FrontierProgram &program, FrontierForm form, bool on_gpu,
-                           const BlockValues &values, double bits) {
-    Slowdown slowdown = frontier_slowdown(on_gpu, values.numbers, bits);
-    if (values.numbers.precision != Precision::mpfr || !slowdown.possible) return slowdown;
-    const Cost cost = frontier_cost(program, form, values.nonnegative);
-    constexpr double beside_states = 1.06; // what threads work with
-    slowdown.time = 1 + mpfr_seconds(values.numbers) * cost.operations / cost.serial_seconds;
-    slowdown.memory =
-        beside_states *
-        static_cast<double>(8 * mpfr_key_words(form, program) + mpfr_number_bytes(values.numbers)) /
-        static_cast<double>(8 * key_words(form, program) + number_bytes(values.nonnegative));
     return slowdown;
 }
 

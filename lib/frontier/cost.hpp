@@ -56,8 +56,5 @@ double expected_runs(std::int32_t n, double terms, bool on_gpu, const Numbers &n
 
 // `bits`: of the permanent, if it is to be exact.
 Slowdown frontier_slowdown(bool on_gpu, const Numbers &numbers, double bits);
-// The same for a program: of MPFR's numbers, with its operations, and keys that are hardly longer.
-Slowdown frontier_slowdown(const FrontierProgram &program, FrontierForm form, bool on_gpu,
-                           const BlockValues &values, double bits);
 
 } // namespace libperm

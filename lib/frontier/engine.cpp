@@ -39,7 +39,6 @@ EngineResult run_on(const EngineRun &run, const FrontierInput &input) {
 EngineResult run_frontier_engine(const EngineRun &run, const EngineInput &input) {
     if (const Residues *residues = input.residues()) return run_on(run, *residues);
     if (const Block *block = input.block()) return run_on(run, *block);
-    if (input.mpfr_bits() > 0) return run_on(run, MpfrEntries{*input.exact(), input.mpfr_bits()});
     return run_on(run, wide_entries(*input.exact(), input.arithmetic(), run.options.passes.scaling,
                                     [&run] { run.control.poll(); }));
 }

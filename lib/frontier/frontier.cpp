@@ -22,7 +22,6 @@ EngineResult FrontierInput::zero() const {
 EngineResult run_frontier(FrontierForm form, const FrontierRun &run) {
     if (form == FrontierForm::dense && run.program.slots > most_dense_slots)
         throw Error(PERM_INTERNAL, "engine frontier: a table of more columns than a set has");
-    if (run.input.mpfr()) return run_mpfr_frontier(form, run);
     switch (form) {
     case FrontierForm::sparse:
         return run_sparse_frontier(run);

@@ -5,7 +5,6 @@
 
 #include "jit/number/state_numbers.hpp"
 #include "lib/frontier/form.hpp"
-#include "lib/number/mpfr_entries.hpp"
 #include "lib/number/residues.hpp"
 #include "lib/number/wide_entries.hpp"
 #include "lib/run/engine_result.hpp"
@@ -31,16 +30,14 @@ class FrontierInput {
     // The entries stand for the block that they were made from.
     FrontierInput(const WideEntries &entries)
         : entries_(&entries), states_(entries.arithmetic, entries.nonnegative) {}
-    FrontierInput(const MpfrEntries &entries) : entries_(&entries), states_(Arithmetic::real) {}
     // Any number of matrices; on a CPU of primes below 2^62, on a GPU below 2^47.
     FrontierInput(const Residues &residues) : entries_(&residues), states_(Arithmetic::modular) {}
 
-    // What a state carries, of residues for one matrix; of MPFR's numbers nothing is said.
+    // What a state carries, of residues for one matrix.
     const StateNumbers &states() const { return states_; }
 
     const Block *block() const { return get<Block>(); } // null: of another kind
     const WideEntries *wide() const { return get<WideEntries>(); }
-    const MpfrEntries *mpfr() const { return get<MpfrEntries>(); }
     const Residues *residues() const { return get<Residues>(); }
 
     EngineResult zero() const; // of this kind
@@ -51,7 +48,7 @@ class FrontierInput {
         return entries ? *entries : nullptr;
     }
 
-    std::variant<const Block *, const WideEntries *, const MpfrEntries *, const Residues *> entries_;
+    std::variant<const Block *, const WideEntries *, const Residues *> entries_;
     StateNumbers states_;
 };
 
@@ -72,8 +69,6 @@ struct FrontierRun {
 EngineResult run_frontier(FrontierForm form, const FrontierRun &run);
 // With states that have exponents of their own, in the sparse form; not of residues.
 EngineResult run_ranged_frontier(const FrontierRun &run);
-// In any form, with MPFR's numbers.
-EngineResult run_mpfr_frontier(FrontierForm form, const FrontierRun &run);
 // So again, where that is possible, what has underflowed and came to `first`.
 EngineResult again_in_range(EngineResult first, const FrontierRun &run);
 EngineResult run_sparse_frontier(const FrontierRun &run);
@@ -87,8 +82,7 @@ int branch_key_words(const FrontierProgram &program); // 0: wider states than it
 // 64-bit words in the sparse form's keys on a CPU and on a GPU; 0: wider states than it can hold.
 int sparse_key_words(const FrontierProgram &program);
 int sparse_device_words(const FrontierProgram &program);
-int key_words(FrontierForm form, const FrontierProgram &program);      // in doubles; the dense form has none
-int mpfr_key_words(FrontierForm form, const FrontierProgram &program); // the same with MPFR's numbers
+int key_words(FrontierForm form, const FrontierProgram &program); // in doubles; the dense form has none
 [[noreturn]] void throw_too_wide(const FrontierProgram &program);
 
 // Bytes of a state's number, and of all tables at their peak.

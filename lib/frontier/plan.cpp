@@ -39,10 +39,6 @@ Slowdown slowdown_of(const Proposals &task, bool on_gpu) {
     return frontier_slowdown(on_gpu, task.values.numbers, task.bits);
 }
 
-Slowdown slowdown_of(const Proposals &task, const FrontierProgram &program, FrontierForm form, bool on_gpu) {
-    return frontier_slowdown(program, form, on_gpu, task.values, task.bits);
-}
-
 double runs_of(const Proposals &task, bool on_gpu) {
     if (!task.may_go_on()) return 1;
     return expected_runs(task.a.rows, task.bits, on_gpu, task.values.numbers, task.options.tolerance);
@@ -252,7 +248,7 @@ class Proposal {
     }
 
     void add_on_cpu(const Plan &plan, FrontierForm form) {
-        task_.add(candidate(plan, form, false), slowdown_of(task_, plan->program, form, false));
+        task_.add(candidate(plan, form, false), slowdown_of(task_, false));
     }
 
     // Throws nothing: what no GPU can do is said in the candidate.
@@ -264,8 +260,8 @@ class Proposal {
             c.refusal = PERM_UNSUPPORTED;
             c.why_not = why_not;
         }
-        c = task_.judged(std::move(c), slowdown_of(task_, plan->program, form,
-                                                   true)); // by the GPU that is planned for, here or not
+        c = task_.judged(std::move(c),
+                         slowdown_of(task_, true)); // by the GPU that is planned for, here or not
         if (c.refusal == PERM_REFUSED_MEMORY && !has_gpu && form == FrontierForm::dense)
             c.why_not += "; slices are planned where there is a GPU";
         task_.require_gpu(c);
@@ -338,7 +334,7 @@ void propose_slices_of(Proposals &task, Engine self, FrontierForm form, bool on_
     if (task.effort < 1) search.most_slices = most_rough_slices;
     search.cut_seconds = seconds_of_cut(program, form);
     search.poll = task.poll();
-    const Slowdown slowdown = slowdown_of(task, program, form, on_gpu);
+    const Slowdown slowdown = slowdown_of(task, on_gpu);
     // Else no slice is: columns that are fixed leave tables narrower.
     const bool is_too_wide = form == FrontierForm::dense && !suits_dense(program, on_gpu);
     search.needs = [&](const FrontierProgram &slice) -> SliceNeeds {

@@ -6,7 +6,6 @@
 #include "lib/hermite/table.hpp"
 #include "lib/input/options.hpp"
 #include "lib/number/bits.hpp"
-#include "lib/number/mpfr_numbers.hpp"
 #include "lib/number/residue_numbers.hpp"
 #include "lib/run/outcome_bytes.hpp"
 #include "lib/run/pieces.hpp"
@@ -110,28 +109,11 @@ EngineResult in_residues(const HermiteWork &work, const Residues &residues) {
     return {std::move(all), counts};
 }
 
-EngineResult in_mpfr(const HermiteWork &work, const MpfrEntries &entries) {
-    EngineResult result;
-    const int limbs = mpfr_limbs({Precision::mpfr, is_complex(entries.block), entries.bits});
-    const bool is_there = with_mpfr_limbs(limbs, [&](auto of) {
-        using Trait = Unbounded<MpfrNumbers<of.value>>;
-        Trait numbers{MpfrNumbers<of.value>(entries)};
-        Counts counts;
-        result = {numbers.close(*work.last(numbers, counts)), counts};
-    });
-    if (!is_there)
-        throw Error(PERM_UNSUPPORTED,
-                    "engine hermite has numbers of MPFR of up to 4096 bits, complex ones of up "
-                    "to 2048; precision exact knows no limit");
-    return result;
-}
-
 EngineResult compute_hermite(const HermitePlan &plan, const EngineInput &input, RunControl &control,
                              bool scaled) {
     const HermiteWork work{plan, control};
     if (const Residues *residues = input.residues()) return in_residues(work, *residues);
     if (const Block *block = input.block()) return in_doubles(work, *block);
-    if (input.mpfr_bits() > 0) return in_mpfr(work, {*input.exact(), input.mpfr_bits()});
     return in_wide(work, wide_entries(*input.exact(), input.arithmetic(), scaled, [&] { control.poll(); }));
 }
 
@@ -164,21 +146,6 @@ DoublesHafnian hafnian_of_doubles(const HermitePlan &plan, const DoublesGraph &g
         return make_scaled(near.value, near.exp2);
     };
     return {scaled(ball.value.re), scaled(ball.value.im), ball.error};
-}
-
-DoublesHafnian hafnian_of_doubles(const HermitePlan &plan, const DoublesGraph &graph, int bits,
-                                  RunControl &control) {
-    ExactBlock block{graph.pattern, {}};
-    for (const std::complex<double> &x : graph.values) block.values.push_back({x.real(), x.imag()});
-    const auto ball = std::get<WideBall>(in_mpfr({plan, control}, {block, bits}).value);
-    Radius error(ball.error.mantissa, ball.error.exp2);
-    const auto rounded = [&](const mpq_class &x) {
-        const Tracked near = tracked_of(x);
-        if (near.roundings != 0) error = error + Radius(near.magnitude, near.exp2 - 53);
-        return make_scaled(near.value, near.exp2);
-    };
-    const Scaled re = rounded(ball.value.re), im = rounded(ball.value.im);
-    return {re, im, {error.mantissa(), error.exp2()}};
 }
 
 EngineResult run_hermite(const HermitePlan &plan, const EngineInput &input, RunControl &control,

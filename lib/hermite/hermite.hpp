@@ -15,10 +15,7 @@ EngineResult run_hermite(const HermitePlan &plan, const EngineInput &input, RunC
                          bool scaled = true);
 EngineResult run_hermite(const EngineRun &run, const EngineInput &input); // the chosen candidate
 
-// Straight from a graph's values, in doubles or complex numbers; or in MPFR's of so many bits, 2048 at most,
-// and rounded.
+// Straight from a graph's values, in doubles or complex numbers.
 DoublesHafnian hafnian_of_doubles(const HermitePlan &plan, const DoublesGraph &graph, RunControl &control);
-DoublesHafnian hafnian_of_doubles(const HermitePlan &plan, const DoublesGraph &graph, int bits,
-                                  RunControl &control);
 
 } // namespace libperm

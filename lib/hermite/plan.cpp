@@ -3,7 +3,6 @@
 #include "jit/number/state_numbers.hpp"
 #include "jit/text/text.hpp"
 #include "lib/base/fields.hpp"
-#include "lib/number/mpfr_entries.hpp"
 #include "lib/number/residue_numbers.hpp"
 #include "lib/run/proposals.hpp"
 #include "preprocess/index.hpp"
@@ -67,13 +66,10 @@ Cost hermite_cost(const HermitePlan &plan, bool nonnegative) {
 }
 
 Slowdown hermite_slowdown(const Numbers &numbers, bool nonnegative, double bits) {
-    const Pace pace{1.7, 2.1, 6.3, 1, 15, residue_bits};
+    const Pace pace{1.7, 2.1, 6.3, 1, residue_bits};
     Slowdown slowdown = pace.slowdown(numbers, bits);
     auto bytes = static_cast<double>(8 * StateNumbers(numbers.arithmetic(), nonnegative).doubles());
-    if (numbers.precision == Precision::mpfr) {
-        bytes = static_cast<double>(mpfr_number_bytes(numbers));
-        slowdown.possible = bytes > 0;
-    } else if (numbers.precision == Precision::exact) {
+    if (numbers.precision == Precision::exact) {
         const double matrices = std::min<double>(residues_at_once, pace.matrices(numbers, bits));
         bytes = 8 * residue_pass(static_cast<int>(matrices));
     }

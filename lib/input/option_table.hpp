@@ -20,16 +20,15 @@ enum class Call {
     plan_gradient_batch,
     plan_hessian_product,
     plan_marginals, // and the batch, and perm_marginals
-    plan_run_shard,
-    plan_combine,
+    plan_shards,    // of perm_task_plan, perm_task_batch and perm_task_gradient, run and combined
     matchings,
     polynomial,
     sub_permanents,
     gradients,
-    sample_photons, // and perm_boson_sample
+    sample_photons,
     bounds,
     estimate,
-    estimate_run_shard, // and perm_estimate_shards, perm_estimate_combine
+    estimate_shards,
     sample,
     sampler_create,
     periodic_create,

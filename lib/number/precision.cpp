@@ -13,7 +13,7 @@ Arithmetic Numbers::arithmetic() const {
     }
 }
 
-std::string precision_name(Precision precision, int bits) {
+std::string precision_name(Precision precision) {
     switch (precision) {
     case Precision::automatic:
         return "auto";
@@ -28,7 +28,7 @@ std::string precision_name(Precision precision, int bits) {
     case Precision::exact:
         return "exact";
     case Precision::mpfr:
-        return "mpfr:" + std::to_string(bits);
+        return "mpfr";
     }
     return "?";
 }

@@ -144,7 +144,10 @@ BlockPlan plan_block(const Pattern &a, const LineClasses &kinds, const BlockValu
     plan.candidates = std::move(task.candidates);
     choose(plan, task.machine, options.names_engine() ? options.engine : Engine::none);
     if (!others_are_asked) plan.why += ", and less than it takes to look at other engines";
-    for (Candidate &c : plan.candidates) c.second = c.refusal == PERM_OK && c.seconds < second_run_seconds;
+    for (Candidate &c : plan.candidates) { // the same, however many threads there are
+        const double seconds = c.on_gpu ? c.seconds : seconds_on(usual_threads, c.cost.serial_seconds);
+        c.second = c.refusal == PERM_OK && seconds < second_run_seconds;
+    }
     drop_plans_of_no_use(plan);
     return plan;
 }

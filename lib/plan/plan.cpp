@@ -467,8 +467,9 @@ double entry_bits_of(const InputPattern &input, const Values &values, RunControl
 } // namespace
 
 Numbers numbers_of(const Options &options, bool complex) {
-    const bool is_open = options.precision == Precision::automatic;
-    return {is_open ? Precision::double_ : options.precision, complex, options.mpfr_bits};
+    if (options.precision == Precision::automatic) return {Precision::double_, complex};
+    if (options.precision == Precision::mpfr) return {Precision::exact, complex}; // then rounded
+    return {options.precision, complex};
 }
 
 double predicted_seconds(const Plan &plan) { return predicted_seconds(plan, plan.options.threads); }

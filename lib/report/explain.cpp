@@ -104,7 +104,7 @@ std::string engine_text(Engine engine, int form) {
 }
 
 std::string numbers_text(const Numbers &numbers) {
-    return precision_name(numbers.precision, numbers.bits) + (numbers.complex ? ", complex" : "");
+    return precision_name(numbers.precision) + (numbers.complex ? ", complex" : "");
 }
 
 Json reductions_json(const Reductions &r) {
@@ -261,7 +261,7 @@ Json plan_json(const Plan &plan, const GradientForecast &gradient, const TapePla
                                   : Json(engine_name(Engine::none));
     j["device"] = block && block->best().on_gpu ? "gpu" : "cpu";
     if (choice) put_form(j, *choice);
-    j["precision"] = precision_name(plan.numbers.precision, plan.numbers.bits);
+    j["precision"] = precision_name(plan.numbers.precision);
     j["complex"] = plan.numbers.complex;
     j["threads"] = plan.options.threads;
     j["memory_limit_bytes"] = plan.options.memory_limit;

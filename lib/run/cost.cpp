@@ -37,10 +37,6 @@ double Pace::matrices(const Numbers &numbers, double bits) const {
 }
 
 Slowdown Pace::slowdown(const Numbers &numbers, double bits) const {
-    if (numbers.precision == Precision::mpfr) {
-        const double limbs = std::ceil(numbers.bits / 64.0);
-        return {mpfr * (1 + limbs / 8 + limbs * limbs / 400) * (numbers.complex ? 4 : 1), 1, mpfr > 0};
-    }
     Slowdown slowdown{of(numbers.arithmetic())};
     if (numbers.precision == Precision::exact) slowdown.time *= matrices(numbers, bits);
     return slowdown;

@@ -30,13 +30,12 @@ double seconds_on(int threads, double serial_seconds);
 // How many times what it takes in doubles.
 struct Slowdown {
     double time = 1, memory = 1;
-    bool possible = true;
 };
 
-// How many times longer an engine takes in each arithmetic, of residues for one matrix; with MPFR's numbers
-// of no bits, 0 if it has none of these; and of its primes the bits.
+// How many times longer an engine takes in each arithmetic, of residues for one matrix; and of its primes the
+// bits.
 struct Pace {
-    double complex, dd, complex_dd, residues, mpfr = 0;
+    double complex, dd, complex_dd, residues;
     int prime_bits = 0;
 
     double of(Arithmetic a) const;

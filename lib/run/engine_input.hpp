@@ -9,18 +9,13 @@
 
 namespace libperm {
 
-// A block in doubles, one of rationals in an arithmetic or in MPFR's numbers, or one modulo primes; kept by
+// A block in doubles, one of rationals in an arithmetic, or one modulo primes; kept by
 // reference. An engine that sums over subsets is given A or A^T as its plan has it.
 class EngineInput {
   public:
     EngineInput(const Block &block) : values_(&block) {}
     EngineInput(const Residues &residues) : values_(&residues), arithmetic_(Arithmetic::modular) {}
     EngineInput(const ExactBlock &block, Arithmetic arithmetic) : values_(&block), arithmetic_(arithmetic) {}
-    static EngineInput in_mpfr(const ExactBlock &block, int bits) {
-        EngineInput input(block, Arithmetic::real);
-        input.mpfr_bits_ = bits;
-        return input;
-    }
 
     const Block *block() const { return get<Block>(); } // null: of another kind
     const ExactBlock *exact() const { return get<ExactBlock>(); }
@@ -32,7 +27,6 @@ class EngineInput {
     std::int32_t n() const { return pattern().rows; }
 
     Arithmetic arithmetic() const { return arithmetic_; }
-    int mpfr_bits() const { return mpfr_bits_; } // 0: not in MPFR's numbers
 
   private:
     template <class Values> const Values *get() const {
@@ -42,7 +36,6 @@ class EngineInput {
 
     std::variant<const Block *, const ExactBlock *, const Residues *> values_;
     Arithmetic arithmetic_ = Arithmetic::real;
-    int mpfr_bits_ = 0;
 };
 
 } // namespace libperm

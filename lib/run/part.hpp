@@ -13,7 +13,7 @@ namespace libperm {
 constexpr Seal part_seal{"PERMPART",
                          4,
                          "the partial result",
-                         "perm_task_run_shard, perm_plan_run_shard, perm_estimate_run_shard or perm shard",
+                         "perm_task_run_shard or perm shard",
                          "finish with that version, or run its shards again with this one",
                          "PERMJOBS"};
 

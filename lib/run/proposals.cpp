@@ -159,18 +159,11 @@ void Proposals::judge(Candidate &c) const {
 }
 
 Candidate Proposals::judged(Candidate c, const Slowdown &slowdown) const {
-    if (slowdown.possible) {
-        c.cost.serial_seconds =
-            c.cost.compile_seconds + slowdown.time * (c.cost.serial_seconds - c.cost.compile_seconds);
-        c.cost.bytes *= slowdown.memory;
-        c.cost.bytes_per_state =
-            static_cast<std::int64_t>(static_cast<double>(c.cost.bytes_per_state) * slowdown.memory);
-    } else {
-        c.refusal = PERM_UNSUPPORTED;
-        c.why_not = formatted("has no numbers of {}; engine ryser has, on a CPU, and frontier of up to 4096 "
-                              "bits (complex: 2048); precision exact knows no limit either",
-                              precision_name(values.numbers.precision, values.numbers.bits));
-    }
+    c.cost.serial_seconds =
+        c.cost.compile_seconds + slowdown.time * (c.cost.serial_seconds - c.cost.compile_seconds);
+    c.cost.bytes *= slowdown.memory;
+    c.cost.bytes_per_state =
+        static_cast<std::int64_t>(static_cast<double>(c.cost.bytes_per_state) * slowdown.memory);
     if (values.numbers.precision == Precision::exact && !c.on_gpu)
         c.cost.bytes += std::max(0.0, bytes_of_residues(a, c, values.numbers, bits) -
                                           static_cast<double>(MemoryBudget::unnoticed_bytes));

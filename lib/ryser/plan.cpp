@@ -112,7 +112,7 @@ Cost ryser_cost(const RyserPlan &plan, std::int32_t n) {
 }
 
 Slowdown ryser_slowdown(const Numbers &numbers, double bits) {
-    return Pace{1.7, 1.5, 4.3, 1.7, 11, 62}.slowdown(numbers, bits);
+    return Pace{1.7, 1.5, 4.3, 1.7, 62}.slowdown(numbers, bits);
 }
 
 void propose_ryser(Proposals &task, Engine self) {

@@ -10,7 +10,6 @@ EngineResult sum_of(const RyserPlan &plan, const EngineInput &input, RunControl 
     if (const Block *block = input.block())
         return plan.counted() ? ryser_by_counts(plan, *block, control)
                               : ryser_by_subsets(plan, *block, control);
-    if (input.mpfr_bits() > 0) return ryser_in_mpfr(plan, *input.exact(), input.mpfr_bits(), control);
     return ryser_wide(plan, *input.exact(), input.arithmetic(), control);
 }
 

@@ -21,9 +21,6 @@ EngineResult ryser_by_counts(const RyserPlan &plan, const Block &block, RunContr
 EngineResult ryser_wide(const RyserPlan &plan, const ExactBlock &block, Arithmetic arithmetic,
                         RunControl &control);
 
-// Real numbers if all entries are.
-EngineResult ryser_in_mpfr(const RyserPlan &plan, const ExactBlock &block, int bits, RunControl &control);
-
 EngineResult ryser_modular(const RyserPlan &plan, const Residues &residues, RunControl &control);
 
 } // namespace libperm

@@ -71,7 +71,7 @@ Cost subsets_cost(const SubsetPlan &plan, const GpuProperties &gpu) {
 
 Slowdown subsets_slowdown(bool on_gpu, const Numbers &numbers, double bits) {
     // On a GPU the plan, made for its arithmetic, says it already.
-    const Pace pace = on_gpu ? Pace{1, 1, 1, 1, 0, modular_bits} : Pace{3.2, 3.7, 15, 3, 0, modular_bits};
+    const Pace pace = on_gpu ? Pace{1, 1, 1, 1, modular_bits} : Pace{3.2, 3.7, 15, 3, modular_bits};
     return pace.slowdown(numbers, bits);
 }
 

@@ -349,27 +349,6 @@ TEST_CASE("plans: made, executed and explained") {
         return Outcome{failing::within([&] { return perm_estimate(&given, &plain, nullptr, &estimate); }),
                        {}};
     });
-    perm_partial partial = PERM_PARTIAL_INIT;
-    sweep("perm_estimate_shards", [&] {
-        std::int64_t count = 0;
-        return Outcome{
-            failing::within([&] { return perm_estimate_shards(&given, &plain, nullptr, &count, nullptr); }),
-            {}};
-    });
-    sweep("perm_estimate_run_shard", [&] {
-        perm_partial_clear(&partial);
-        return Outcome{
-            failing::within([&] { return perm_estimate_run_shard(&given, &plain, nullptr, 0, &partial); }),
-            {}};
-    });
-    sweep("perm_estimate_combine", [&] {
-        perm_estimated estimate = PERM_ESTIMATED_INIT;
-        return Outcome{failing::within([&] {
-                           return perm_estimate_combine(&given, &plain, nullptr, &partial, 1, &estimate);
-                       }),
-                       {}};
-    });
-    perm_partial_clear(&partial);
     sweep("perm_bounds", [&] {
         perm_interval bounds = PERM_INTERVAL_INIT;
         return Outcome{failing::within([&] { return perm_bounds(&given, &plain, &bounds); }), {}};
@@ -517,35 +496,6 @@ TEST_CASE("periodic matrices: made, executed, explained and what they grow by") 
     }
 }
 
-TEST_CASE("shards, and what is kept of them") {
-    const Matrix a = matrix(Kind::doubles, 9, 9);
-    const perm_csr given = csr(a, Kind::doubles);
-    const perm_opts opts = options("double", "tree");
-    const Plan made(given, opts);
-    REQUIRE(made.status == PERM_OK);
-    const void *values = a.doubles.data();
-    std::int64_t count = 0;
-    REQUIRE(perm_plan_shards(made.plan, &count, nullptr) == PERM_OK);
-    sweep("perm_plan_run_shard", [&] {
-        perm_partial partial = PERM_PARTIAL_INIT;
-        const perm_status status =
-            failing::within([&] { return perm_plan_run_shard(made.plan, values, 0, &partial); });
-        perm_partial_clear(&partial);
-        return Outcome{status, {}};
-    });
-    std::vector<perm_partial> partials(static_cast<std::size_t>(count), PERM_PARTIAL_INIT);
-    for (std::int64_t k = 0; k < count; ++k)
-        REQUIRE(perm_plan_run_shard(made.plan, values, k, &partials[static_cast<std::size_t>(k)]) == PERM_OK);
-    sweep("perm_plan_combine", [&] {
-        perm_result result = PERM_RESULT_INIT;
-        return told(failing::within([&] {
-                        return perm_plan_combine(made.plan, values, partials.data(), count, &result);
-                    }),
-                    result);
-    });
-    for (perm_partial &partial : partials) perm_partial_clear(&partial);
-}
-
 TEST_CASE("tasks, made, saved, loaded and run") {
     const Matrix a = matrix(Kind::doubles, 6, 6);
     const perm_csr given = csr(a, Kind::doubles);
@@ -590,11 +540,22 @@ TEST_CASE("tasks, made, saved, loaded and run") {
         answer.numbers = numbers.data();
         answer.columns = columns.data();
         answer.estimate = &estimate;
-        sweep("perm_task_run, " + name, [&] {
-            const perm_status status = failing::within([&] { return perm_task_run(task, &answer); });
-            for (perm_result &result : all) perm_result_clear(&result);
-            return Outcome{status, {}};
-        });
+        const auto sweep_answer = [&](const std::string &call, const auto &answered) {
+            sweep(call + ", " + name, [&] {
+                const perm_status status = failing::within([&] { return answered(&answer); });
+                for (perm_result &result : all) perm_result_clear(&result);
+                return Outcome{status, {}};
+            });
+        };
+        sweep_answer("perm_task_run", [&](perm_answer *to) { return perm_task_run(task, to); });
+        std::int64_t count = 0;
+        REQUIRE(perm_task_shards(task, &count, nullptr, nullptr) == PERM_OK);
+        std::vector<perm_partial> partials(static_cast<std::size_t>(count), PERM_PARTIAL_INIT);
+        for (std::int64_t k = 0; k < count; ++k)
+            REQUIRE(perm_task_run_shard(task, k, &partials[static_cast<std::size_t>(k)]) == PERM_OK);
+        sweep_answer("perm_task_combine",
+                     [&](perm_answer *to) { return perm_task_combine(task, partials.data(), count, to); });
+        for (perm_partial &one : partials) perm_partial_clear(&one);
         perm_task_destroy(task);
     };
     check_all("plan", [&](perm_task **task) { return perm_task_plan(made.plan, a.doubles.data(), task); });

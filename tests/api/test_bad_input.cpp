@@ -1,6 +1,7 @@
 // Each bad input that can reach the library: its status, and words that name the place. Nothing is computed.
 #include "bench/families.hpp"
 #include "tests/support/check.hpp"
+#include "tests/support/plan_shards.hpp"
 
 #include <doctest/doctest.h>
 
@@ -292,8 +293,8 @@ TEST_CASE("ranges of values are compared with what a plan reads") {
     CHECK_THROWS_AS(plan.execute(std::vector<double>(5, 1.0)), perm::Error);
     CHECK_THROWS_AS(plan.execute(std::vector<double>(7, 1.0)), perm::Error);
     CHECK_THROWS_AS(plan.execute(std::vector<std::int64_t>(6, 1)), perm::Error);
-    CHECK_THROWS_AS(plan.run_shard(std::vector<double>(2, 1.0), 0), perm::Error);
-    CHECK(plan.combine(a.values, {plan.run_shard(a.values, 0)}).text() == "56");
+    CHECK_THROWS_AS(perm::Task::plan(plan, std::vector<double>(2, 1.0)), perm::Error);
+    CHECK(in_shards(plan, a.values.data()).text() == "56");
 
     perm::Plan loaded = perm::Plan::load(plan.save());
     CHECK_THROWS_AS(loaded.execute(a.values), perm::Error);

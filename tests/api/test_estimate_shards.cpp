@@ -73,36 +73,17 @@ perm_estimated estimated(const Case &c) {
     return found;
 }
 
-struct Shards {
-    std::int64_t count = 0;
-    double seconds = 0;
-};
-Shards shards_of(const Case &c) {
-    const perm_csr view = c.matrix.view();
-    Shards out;
-    REQUIRE(perm_estimate_shards(&view, &c.opts, &c.wanted, &out.count, &out.seconds) == PERM_OK);
-    CHECK(out.count >= 1);
-    return out;
-}
+perm::Task task_of(const Case &c) { return perm::Task::estimate(c.matrix.view(), c.wanted, c.opts); }
 
-std::string run_shard(const Case &c, std::int64_t number) {
-    const perm_csr view = c.matrix.view();
-    perm_partial partial = PERM_PARTIAL_INIT;
-    REQUIRE(perm_estimate_run_shard(&view, &c.opts, &c.wanted, number, &partial) == PERM_OK);
-    std::string bytes(static_cast<const char *>(partial.bytes), partial.size);
-    perm_partial_clear(&partial);
-    return bytes;
-}
+std::string run_shard(const Case &c, std::int64_t number) { return task_of(c).run_shard(number); }
 
 perm_status combine(const Case &c, const std::vector<std::string> &partials, perm_estimated &found) {
-    std::vector<perm_partial> all;
-    for (const std::string &bytes : partials) {
-        all.push_back(PERM_PARTIAL_INIT);
-        all.back().bytes = const_cast<char *>(bytes.data());
-        all.back().size = bytes.size();
+    try {
+        found = task_of(c).combine_estimate(partials);
+        return PERM_OK;
+    } catch (const perm::Error &error) {
+        return error.status();
     }
-    const perm_csr view = c.matrix.view();
-    return perm_estimate_combine(&view, &c.opts, &c.wanted, all.data(), std::ssize(all), &found);
 }
 
 std::string refused(const Case &c, const std::vector<std::string> &partials) {
@@ -142,27 +123,28 @@ TEST_CASE("shards of an estimate, put together: the bits of one call") {
         CAPTURE(c.name);
         c.opts.threads = 1;
         const perm_estimated whole = estimated(c);
-        const Shards shards = shards_of(c);
-        several += shards.count > 1;
+        const std::int64_t shards = task_of(c).shards();
+        CHECK(shards >= 1);
+        several += shards > 1;
         std::vector<std::string> partials;
-        for (const std::int64_t k : random.permutation(shards.count)) {
+        for (const std::int64_t k : random.permutation(shards)) {
             c.opts.threads = static_cast<std::int32_t>(random.integer(1, 3));
             partials.push_back(run_shard(c, k));
         }
         c.opts.threads = 2;
-        partials.push_back(run_shard(c, random.integer(0, shards.count - 1)));
-        partials.push_back(run_shard(c, shards.count + 3)); // farther than anybody asked
+        partials.push_back(run_shard(c, random.integer(0, shards - 1)));
+        partials.push_back(run_shard(c, shards + 3)); // farther than anybody asked
         perm_estimated combined = PERM_ESTIMATED_INIT;
         REQUIRE(combine(c, partials, combined) == PERM_OK);
         check_same(whole, combined);
-        CHECK(shards_of(c).count == shards.count);
+        CHECK(task_of(c).shards() == shards);
     }
     CHECK(several >= 4);
 }
 
 TEST_CASE("partial results that are not to be combined") {
     Case c("nesting", derangements(40), 0.0003);
-    const std::int64_t count = shards_of(c).count;
+    const std::int64_t count = task_of(c).shards();
     REQUIRE(count >= 3);
     std::vector<std::string> partials;
     for (std::int64_t k = 0; k < count; ++k) partials.push_back(run_shard(c, k));
@@ -193,17 +175,17 @@ TEST_CASE("partial results that are not to be combined") {
     other.wanted.epsilon = 0.02;
     CHECK(contains(refused(c, with(run_shard(other, 1))), "other options"));
     // A plan's is another thing, and so is this to a plan.
-    const perm_csr view = c.matrix.view();
     const perm::Csr small = constant(5, 1);
     const perm::Plan plan(small);
-    CHECK(contains(refused(c, with(plan.run_shard(small.values.data(), 0))), "partial result"));
-    CHECK_THROWS_AS(plan.combine(small.values.data(), partials), perm::Error);
+    const perm::Task of_plan = perm::Task::plan(plan, small.values);
+    CHECK(contains(refused(c, with(of_plan.run_shard(0))), "partial result"));
+    CHECK_THROWS_AS(of_plan.combine(partials), perm::Error);
+    const perm::Task task = task_of(c);
     perm_partial partial = PERM_PARTIAL_INIT;
-    CHECK(perm_estimate_run_shard(&view, &c.opts, &c.wanted, -1, &partial) == PERM_BAD_ARGUMENT);
+    CHECK(perm_task_run_shard(task.raw(), -1, &partial) == PERM_BAD_ARGUMENT);
     CHECK(partial.bytes == nullptr);
-    CHECK(perm_estimate_run_shard(&view, &c.opts, &c.wanted, 0, nullptr) == PERM_BAD_ARGUMENT);
-    CHECK(perm_estimate_shards(&view, &c.opts, &c.wanted, nullptr, nullptr) == PERM_BAD_ARGUMENT);
-    CHECK(perm_estimate_combine(&view, &c.opts, &c.wanted, nullptr, 1, nullptr) == PERM_BAD_ARGUMENT);
+    CHECK(perm_task_run_shard(task.raw(), 0, nullptr) == PERM_BAD_ARGUMENT);
+    CHECK(perm_task_combine(task.raw(), nullptr, 1, nullptr) == PERM_BAD_ARGUMENT);
 }
 
 TEST_CASE("an estimate that is cut off goes on from its checkpoint, with the same bits") {

@@ -3,6 +3,7 @@
 #include "tests/support/check.hpp"
 #include "tests/support/gaussian_calls.hpp"
 #include "tests/support/graph_matchings.hpp"
+#include "tests/support/plan_shards.hpp"
 #include "tests/support/run.hpp"
 
 #include <doctest/doctest.h>
@@ -117,11 +118,7 @@ TEST_CASE("plans of hafnians are executed, saved, shared out and put together") 
             CHECK(of_batch->re == once->re); // whose texts tell only what a double does not
             CHECK(of_batch->im == once->im);
             CHECK(of_batch->abs_error_bound == once->abs_error_bound);
-            std::vector<std::string> parts;
-            for (std::int64_t part = 0; part < plan.shards(); ++part)
-                parts.push_back(plan.run_shard(input.values(), part));
-            perm::Result combined = plan.combine(input.values(), parts);
-            check_same_answer(*once.raw(), *combined.raw());
+            check_same_answer(*once.raw(), *in_shards(plan, input.values()).raw());
             ++sharded;
         }
     CHECK(sharded > 0);

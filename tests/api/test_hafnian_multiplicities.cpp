@@ -4,6 +4,7 @@
 #include "tests/support/check.hpp"
 #include "tests/support/gaussian_calls.hpp"
 #include "tests/support/graph_matchings.hpp"
+#include "tests/support/plan_shards.hpp"
 #include "tests/support/run.hpp"
 
 #include <doctest/doctest.h>
@@ -183,10 +184,7 @@ TEST_CASE("plans of modes take any values, saved, in batches and in shards") {
             perm::Result of_batch;
             REQUIRE(perm_plan_execute_batch(plan.raw(), input.values(), 0, 1, of_batch.raw()) == PERM_OK);
             check_same_numbers(*once.raw(), *of_batch.raw());
-            std::vector<std::string> parts;
-            for (std::int64_t part = 0; part < plan.shards(); ++part)
-                parts.push_back(plan.run_shard(input.values(), part));
-            check_same_answer(*once.raw(), *plan.combine(input.values(), parts).raw());
+            check_same_answer(*once.raw(), *in_shards(plan, input.values()).raw());
             ++compared;
         }
     CHECK(compared > 0);

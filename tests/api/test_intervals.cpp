@@ -188,8 +188,8 @@ TEST_CASE("a refusal tells the interval" * doctest::skip(run::sanitized)) {
     CHECK_THROWS_WITH_AS(plan.execute(a.values.data()), doctest::Contains("perm(A) lies between "),
                          perm::Error);
     std::vector<double> derivatives(a.values.size());
-    CHECK_THROWS_WITH_AS(plan.run_shard(a.values.data(), 0), doctest::Contains("perm(A) lies between "),
-                         perm::Error);
+    CHECK_THROWS_WITH_AS(perm::Task::plan(plan, a.values).run_shard(0),
+                         doctest::Contains("perm(A) lies between "), perm::Error);
     CHECK_THROWS_WITH_AS(plan.gradient(a.values.data(), derivatives.data()),
                          doctest::Contains("perm(A) lies between "), perm::Error);
     // What is refused for another reason says nothing of it.

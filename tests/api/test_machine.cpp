@@ -185,7 +185,6 @@ TEST_CASE("machine: a plan for another is refused here, and carried there") {
     perm_plan *plan = nullptr;
     REQUIRE(perm_plan_create(&csr, &opts, &plan) == PERM_OK);
     perm::Result r = perm::compute(a); // what failures clear
-    perm_partial partial = PERM_PARTIAL_INIT;
     const auto check_refused = [&](perm_status status, const char *what_to_do) {
         CHECK(status == PERM_BAD_OPTION);
         CHECK(contains(perm_last_error(), "another machine (x86-64, 16 cores, 137 GB, NVIDIA H200)"));
@@ -196,8 +195,8 @@ TEST_CASE("machine: a plan for another is refused here, and carried there") {
     check_refused(perm_plan_execute(plan, values, r.raw()), "load it there");
     check_refused(perm_plan_execute_batch(plan, values, 0, 1, r.raw()), "load it there");
     check_refused(perm_plan_gradient(plan, values, gradient.data(), nullptr, r.raw()), "load it there");
-    check_refused(perm_plan_run_shard(plan, values, 0, &partial), "load it there");
-    check_refused(perm_plan_combine(plan, values, nullptr, 0, r.raw()), "load it there");
+    perm_task *task = nullptr;
+    check_refused(perm_task_plan(plan, values, &task), "load it there");
     perm_plan_destroy(plan);
 
     const std::string saved = elsewhere.plan.save();

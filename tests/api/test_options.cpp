@@ -62,6 +62,15 @@ struct Band {
     }
 };
 
+// Of a task, which it frees.
+perm_status first_shard(perm_task *task) {
+    perm_partial found = PERM_PARTIAL_INIT;
+    const perm_status status = perm_task_run_shard(task, 0, &found);
+    perm_partial_clear(&found);
+    perm_task_destroy(task);
+    return status;
+}
+
 // By their names in the table; what one needs of another is asked for by default options.
 class Calls {
   public:
@@ -131,11 +140,10 @@ class Calls {
             perm_estimated found = PERM_ESTIMATED_INIT;
             return perm_estimate(&band_.csr, &o, nullptr, &found);
         };
-        a_["perm_estimate_run_shard"] = [this](const perm_opts &o) {
-            perm_partial found = PERM_PARTIAL_INIT;
-            const perm_status status = perm_estimate_run_shard(&band_.csr, &o, nullptr, 0, &found);
-            perm_partial_clear(&found);
-            return status;
+        a_["shards of perm_task_estimate"] = [this](const perm_opts &o) {
+            perm_task *task = nullptr;
+            const perm_status status = perm_task_estimate(&band_.csr, &o, nullptr, &task);
+            return status == PERM_OK ? first_shard(task) : status;
         };
         add_of_plans();
         add_periodic();
@@ -190,20 +198,10 @@ class Calls {
             std::vector<double> found(band_.value.size() + 24);
             return perm_plan_marginals(plan, values, found.data(), nullptr, nullptr);
         });
-        add("perm_plan_run_shard", [values](perm_plan *plan, const perm_opts &) {
-            perm_partial found = PERM_PARTIAL_INIT;
-            const perm_status status = perm_plan_run_shard(plan, values, 0, &found);
-            perm_partial_clear(&found);
-            return status;
-        });
-        // What a refused shard leaves, or one that there is: refusals come first.
-        add("perm_plan_combine", [values](perm_plan *plan, const perm_opts &) {
-            perm_partial found = PERM_PARTIAL_INIT;
-            perm_plan_run_shard(plan, values, 0, &found);
-            perm::Result r;
-            const perm_status status = perm_plan_combine(plan, values, &found, found.bytes ? 1 : 0, r.raw());
-            perm_partial_clear(&found);
-            return status;
+        add("shards of perm_task_plan", [values](perm_plan *plan, const perm_opts &) {
+            perm_task *task = nullptr;
+            const perm_status status = perm_task_plan(plan, values, &task);
+            return status == PERM_OK ? first_shard(task) : status;
         });
     }
 

@@ -144,18 +144,25 @@ TEST_CASE("a plan of equal cells and values of other cells, or of none") {
     const perm::Result there = executed(loaded, a.values);
     CHECK(std::string(there->engine) == "frontier");
     agrees(there, same);
-    std::int64_t shards = 0;
-    REQUIRE(perm_plan_shards(plan.get(), &shards, nullptr) == PERM_OK);
-    std::int64_t loaded_shards = 0;
-    REQUIRE(perm_plan_shards(loaded.get(), &loaded_shards, nullptr) == PERM_OK);
+    const auto task_of = [&](const OwnPlan &of) {
+        perm_task *task = nullptr;
+        REQUIRE(perm_task_plan(of.get(), a.values.data(), &task) == PERM_OK);
+        return std::unique_ptr<perm_task, perm_status (*)(perm_task *)>(task, perm_task_destroy);
+    };
+    const auto here = task_of(plan), elsewhere = task_of(loaded);
+    std::int64_t shards = 0, loaded_shards = 0;
+    REQUIRE(perm_task_shards(here.get(), &shards, nullptr, nullptr) == PERM_OK);
+    REQUIRE(perm_task_shards(elsewhere.get(), &loaded_shards, nullptr, nullptr) == PERM_OK);
     CHECK(shards == loaded_shards);
     std::vector<perm_partial> partials(static_cast<std::size_t>(shards), perm_partial PERM_PARTIAL_INIT);
     for (std::int64_t k = 0; k < shards; ++k)
-        REQUIRE(perm_plan_run_shard(k % 2 == 0 ? plan.get() : loaded.get(), a.values.data(), k,
+        REQUIRE(perm_task_run_shard(k % 2 == 0 ? here.get() : elsewhere.get(), k,
                                     &partials[static_cast<std::size_t>(k)]) == PERM_OK);
     perm::Result combined;
-    REQUIRE(perm_plan_combine(plan.get(), a.values.data(), partials.data(), shards, combined.raw()) ==
-            PERM_OK);
+    perm_answer answer = PERM_ANSWER_INIT;
+    answer.results = combined.raw();
+    answer.count = 1;
+    REQUIRE(perm_task_combine(here.get(), partials.data(), shards, &answer) == PERM_OK);
     CHECK(combined->mantissa_re == there->mantissa_re);
     for (perm_partial &p : partials) perm_partial_clear(&p);
 }

@@ -7,6 +7,7 @@
 #include "tests/support/blocks.hpp"
 #include "tests/support/check.hpp"
 #include "tests/support/gaussian_calls.hpp"
+#include "tests/support/plan_shards.hpp"
 #include "tests/support/run.hpp"
 
 #include <doctest/doctest.h>
@@ -170,12 +171,13 @@ TEST_CASE("progress is 1 once, when there is an answer, and rises to it") {
     CHECK(several > 0);
     const perm::Plan plan(real, opts);
     reports.clear();
+    const perm::Task task = perm::Task::plan(plan, real.values);
     std::vector<std::string> parts;
-    for (std::int64_t k = 0; k < plan.shards(); ++k) {
-        parts.push_back(plan.run_shard(real.values.data(), k));
+    for (std::int64_t k = 0; k < task.shards(); ++k) {
+        parts.push_back(task.run_shard(k));
         check_reports();
     }
-    plan.combine(real.values.data(), parts);
+    combined(task, parts);
     check_reports();
 }
 

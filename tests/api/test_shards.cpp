@@ -5,6 +5,7 @@
 #include "tests/support/check.hpp"
 #include "tests/support/large_cases.hpp"
 #include "tests/support/plan_in_memory.hpp"
+#include "tests/support/plan_shards.hpp"
 #include "tests/support/random_matrix.hpp"
 #include "tests/support/run.hpp"
 #include "tests/support/sealed_bytes.hpp"
@@ -24,17 +25,6 @@ namespace {
 
 constexpr std::int64_t most_shards = 65536;
 
-// That stay perm_plan and perm_partial, for what throws otherwise.
-struct RawPlan {
-    perm_plan *plan = nullptr;
-    explicit RawPlan(const perm_csr &a, const perm_opts &opts = PERM_OPTS_INIT) {
-        REQUIRE(perm_plan_create(&a, &opts, &plan) == PERM_OK);
-    }
-    explicit RawPlan(const perm::Csr &a, const perm_opts &opts = PERM_OPTS_INIT) : RawPlan(a.view(), opts) {}
-    RawPlan(const RawPlan &) = delete;
-    RawPlan &operator=(const RawPlan &) = delete;
-    ~RawPlan() { perm_plan_destroy(plan); }
-};
 struct RawPartial {
     perm_partial partial = PERM_PARTIAL_INIT;
     RawPartial() = default;
@@ -43,31 +33,29 @@ struct RawPartial {
     ~RawPartial() { perm_partial_clear(&partial); }
 };
 
-perm_partial view_of(const std::string &bytes) {
-    perm_partial partial = PERM_PARTIAL_INIT;
-    partial.bytes = const_cast<char *>(bytes.data());
-    partial.size = bytes.size();
-    return partial;
-}
-
 std::string error_text() { return perm_last_error(); }
 
-perm_status combine(const RawPlan &plan, const void *values, const std::vector<std::string> &partials,
-                    perm::Result *result = nullptr) {
-    perm::Result unwanted;
-    std::vector<perm_partial> all;
-    for (const std::string &bytes : partials) all.push_back(view_of(bytes));
-    const perm_status status = perm_plan_combine(plan.plan, values, all.data(), std::ssize(all),
-                                                 (result ? *result : unwanted).raw());
-    if (status != PERM_OK) CHECK(error_text().size() > 20);
-    return status;
+// work()'s status, of wrappers that throw.
+template <class Work> perm_status status_of(const Work &work) {
+    try {
+        work();
+        return PERM_OK;
+    } catch (const perm::Error &error) {
+        CHECK(error_text().size() > 20);
+        return error.status();
+    }
 }
 
-perm_status run_shard(const RawPlan &plan, const void *values, std::int64_t number) {
-    RawPartial partial;
-    const perm_status status = perm_plan_run_shard(plan.plan, values, number, &partial.partial);
-    CHECK((status == PERM_OK) == (partial.partial.bytes != nullptr));
-    return status;
+perm_status combine(const perm::Plan &plan, const void *values, const std::vector<std::string> &partials) {
+    return status_of([&] { combined(perm::Task::plan(plan, values), partials); });
+}
+
+perm_status run_shard(const perm::Plan &plan, const void *values, std::int64_t number) {
+    return status_of([&] { perm::Task::plan(plan, values).run_shard(number); });
+}
+
+std::string first_shard(const perm::Plan &plan, const void *values) {
+    return perm::Task::plan(plan, values).run_shard(0);
 }
 
 perm_opts on_threads(perm_opts opts, std::int32_t threads) {
@@ -84,30 +72,32 @@ std::int64_t check_shards(const perm_csr &a, const void *values, const perm_opts
     machine.memory_limit_bytes = opts.memory_limit_bytes;
     machine.cache_dir = "";
     plans.push_back(perm::Plan::load(plans[0].save(), machine));
-    const auto any = [&]() -> perm::Plan & {
-        return plans[static_cast<std::size_t>(random.integer(0, std::ssize(plans) - 1))];
+    std::vector<perm::Task> tasks;
+    for (const perm::Plan &plan : plans) tasks.push_back(perm::Task::plan(plan, values));
+    const auto any = [&]() -> const perm::Task & {
+        return tasks[static_cast<std::size_t>(random.integer(0, std::ssize(tasks) - 1))];
     };
     const std::int64_t count = any().shards();
     REQUIRE(count >= 1);
     REQUIRE(count <= most_shards);
-    for (const perm::Plan &plan : plans) {
-        CHECK(plan.shards() == count);
-        CHECK(plan.shard_seconds() == plans[0].shard_seconds());
+    for (const perm::Task &task : tasks) {
+        CHECK(task.shards() == count);
+        CHECK(task.shard_seconds() == tasks[0].shard_seconds());
     }
     std::vector<std::string> partials(static_cast<std::size_t>(count));
     for (const std::int64_t k : random.permutation(count))
-        partials[static_cast<std::size_t>(k)] = any().run_shard(values, k);
+        partials[static_cast<std::size_t>(k)] = any().run_shard(k);
     for (int repeated = 0; repeated < 2; ++repeated) {
         const auto k = static_cast<std::size_t>(random.integer(0, count - 1));
-        partials.push_back(any().run_shard(values, static_cast<std::int64_t>(k)));
+        partials.push_back(any().run_shard(static_cast<std::int64_t>(k)));
         CHECK(partials.back() == partials[k]);
     }
     std::vector<std::string> shuffled;
     for (const std::int64_t k : random.permutation(std::ssize(partials)))
         shuffled.push_back(partials[static_cast<std::size_t>(k)]);
-    perm::Result whole = any().execute(values), combined = any().combine(values, shuffled);
-    CHECK(combined.text().size() > 0);
-    check_same_answer(*whole.raw(), *combined.raw());
+    perm::Result whole = plans[0].execute(values), sum = combined(any(), shuffled);
+    CHECK(sum.text().size() > 0);
+    check_same_answer(*whole.raw(), *sum.raw());
     return count;
 }
 
@@ -216,16 +206,16 @@ TEST_CASE("many threads run shards of one plan at once") {
         return large_case(erdos_renyi(n, 1, Entries::real, random.bits()));
     });
     const perm::Plan plan(c.csr, c.opts);
-    std::vector<std::string> partials(static_cast<std::size_t>(plan.shards()));
+    const perm::Task task = perm::Task::plan(plan, c.csr.values);
+    std::vector<std::string> partials(static_cast<std::size_t>(task.shards()));
     std::vector<std::jthread> threads;
     for (std::size_t first = 0; first < 3; ++first)
         threads.emplace_back([&, first] {
             for (std::size_t k = first; k < partials.size(); k += 3)
-                partials[k] = plan.run_shard(c.csr.values, static_cast<std::int64_t>(k));
+                partials[k] = task.run_shard(static_cast<std::int64_t>(k));
         });
     threads.clear();
-    perm::Result whole = plan.execute(c.csr.values), combined = plan.combine(c.csr.values, partials);
-    check_same_answer(*whole.raw(), *combined.raw());
+    check_same_answer(*plan.execute(c.csr.values).raw(), *combined(task, partials).raw());
 }
 
 // ---------------------------------------------------------------- counts
@@ -244,13 +234,12 @@ TEST_CASE("large plans: shards are counted without overflow, on a GPU that is no
         perm_opts opts = in_precision(engine, "double", device);
         opts.time_limit_seconds = std::numeric_limits<double>::infinity();
         const perm::Csr a = erdos_renyi(n, 1, Entries::real, 1);
-        const RawPlan plan(a, opts);
-        std::int64_t count = 0;
-        double seconds = 0;
-        REQUIRE(perm_plan_shards(plan.plan, &count, &seconds) == PERM_OK);
+        const perm::Plan plan(a, opts);
+        const perm::Task task = perm::Task::plan(plan, a.values);
+        const std::int64_t count = task.shards();
         CHECK(count >= 1);
         CHECK(count <= most_shards);
-        CHECK(seconds > 0);
+        CHECK(task.shard_seconds() > 0);
         if (std::string(device) == "gpu" && n <= 62) CHECK(count > 1000);
         for (const std::int64_t number : {std::int64_t{-1}, count, std::numeric_limits<std::int64_t>::max(),
                                           std::numeric_limits<std::int64_t>::min()})
@@ -306,10 +295,8 @@ TEST_CASE("missing shards are named") {
     const LargeCase c = grown(in_precision("ryser", "double"), 4, 14, [&](std::int64_t n) {
         return large_case(erdos_renyi(n, 1, Entries::real, 4));
     });
-    const RawPlan raw(c.csr, c.opts);
-    const perm::Plan plan(c.csr, c.opts);
-    std::vector<std::string> partials;
-    for (std::int64_t k = 0; k < plan.shards(); ++k) partials.push_back(plan.run_shard(c.csr.values, k));
+    const perm::Plan raw(c.csr, c.opts);
+    const std::vector<std::string> partials = all_shards(perm::Task::plan(raw, c.csr.values));
     CHECK(combine(raw, c.csr.values, {}) == PERM_BAD_ARGUMENT);
     for (std::size_t missing = 0; missing < partials.size(); ++missing) {
         std::vector<std::string> some = partials;
@@ -324,29 +311,29 @@ TEST_CASE("partial results of other plans, values and versions") {
     const perm::Csr a = erdos_renyi(6, 0.9, Entries::nonnegative, 5);
     perm::Csr b = a;
     b.values[0] *= 2;
-    const RawPlan raw(a);
+    const perm::Plan raw(a);
     const auto check_refused = [&](const std::string &partial, perm_status status, const char *word) {
         CAPTURE(std::string(word));
         CHECK(combine(raw, a.values.data(), {partial}) == status);
         CHECK(error_text().find(word) != std::string::npos);
     };
-    CHECK(combine(raw, a.values.data(), {perm::Plan(a).run_shard(a.values.data(), 0)}) == PERM_OK);
-    check_refused(perm::Plan(a).run_shard(b.values.data(), 0), PERM_BAD_ARGUMENT, "other values");
-    check_refused(perm::Plan(a, in_precision("ryser", "dd")).run_shard(a.values.data(), 0), PERM_BAD_ARGUMENT,
+    CHECK(combine(raw, a.values.data(), {first_shard(perm::Plan(a), a.values.data())}) == PERM_OK);
+    check_refused(first_shard(perm::Plan(a), b.values.data()), PERM_BAD_ARGUMENT, "other values");
+    check_refused(first_shard(perm::Plan(a, in_precision("ryser", "dd")), a.values.data()), PERM_BAD_ARGUMENT,
                   "another plan");
     const perm::Csr other = erdos_renyi(7, 0.9, Entries::nonnegative, 5);
-    check_refused(perm::Plan(other).run_shard(other.values.data(), 0), PERM_BAD_ARGUMENT, "another matrix");
+    check_refused(first_shard(perm::Plan(other), other.values.data()), PERM_BAD_ARGUMENT, "another matrix");
     check_refused(perm::Plan(a).save(), PERM_BAD_ARGUMENT, "not the partial result");
     check_refused("", PERM_BAD_ARGUMENT, "cut off");
-    std::string version = perm::Plan(a).run_shard(a.values.data(), 0);
+    std::string version = first_shard(perm::Plan(a), a.values.data());
     version[version_at] = '9';
     check_refused(version, PERM_UNSUPPORTED, "libperm 9");
 }
 
 TEST_CASE("partial results that are damaged or cut off") {
     const perm::Csr a = erdos_renyi(6, 0.9, Entries::real, 6);
-    const RawPlan raw(a);
-    const std::string bytes = perm::Plan(a).run_shard(a.values.data(), 0);
+    const perm::Plan raw(a);
+    const std::string bytes = first_shard(perm::Plan(a), a.values.data());
     CHECK(bytes.size() < 1000);
     for (std::size_t size = 0; size < bytes.size(); ++size)
         CHECK(combine(raw, a.values.data(), {bytes.substr(0, size)}) == PERM_BAD_ARGUMENT);
@@ -366,10 +353,8 @@ TEST_CASE("forged partial results with the right checksum: a result or a status"
     Random random(run::seed(9210));
     int accepted = 0, refused = 0;
     const auto attack = [&](const perm_csr &a, const perm_opts &opts, int times) {
-        const RawPlan raw(a, opts);
-        const perm::Plan plan(a, opts);
-        std::vector<std::string> partials;
-        for (std::int64_t k = 0; k < plan.shards(); ++k) partials.push_back(plan.run_shard(a.values, k));
+        const perm::Plan raw(a, opts);
+        const std::vector<std::string> partials = all_shards(perm::Task::plan(raw, a.values));
         for (int i = 0; i < run::cases(times); ++i) {
             std::vector<std::string> some = partials;
             std::string &bytes = some[static_cast<std::size_t>(random.integer(0, std::ssize(some) - 1))];
@@ -394,10 +379,10 @@ TEST_CASE("forged partial results with the right checksum: a result or a status"
 
 TEST_CASE("values of another kind than the plan's") {
     const perm::Csr a = erdos_renyi(6, 0.9, Entries::nonnegative, 7);
-    const RawPlan plan(a);
+    const perm::Plan plan(a);
     std::vector<double> negative = a.values;
     negative[2] = -1;
-    const std::string partial = perm::Plan(a).run_shard(a.values.data(), 0);
+    const std::string partial = first_shard(perm::Plan(a), a.values.data());
     CHECK(run_shard(plan, negative.data(), 0) == PERM_BAD_ARGUMENT);
     CHECK(error_text().find("negative") != std::string::npos);
     CHECK(combine(plan, negative.data(), {partial}) == PERM_BAD_ARGUMENT);
@@ -407,41 +392,42 @@ TEST_CASE("values of another kind than the plan's") {
 
     perm::Csr c = a;
     for (const double x : a.values) c.complex_values.emplace_back(x, 0);
-    const RawPlan real(c);
+    const perm::Plan real(c);
     c.complex_values[1] = {0, 1};
     CHECK(run_shard(real, c.complex_values.data(), 0) == PERM_BAD_ARGUMENT);
     CAPTURE(error_text());
     CHECK(error_text().find("complex") != std::string::npos);
     perm_opts equal = PERM_OPTS_INIT;
     equal.chunks = "equal";
-    CHECK(run_shard(RawPlan(a, equal), a.values.data(), 0) == PERM_UNSUPPORTED);
+    CHECK(run_shard(perm::Plan(a, equal), a.values.data(), 0) == PERM_UNSUPPORTED);
 }
 
 TEST_CASE("null pointers, sizes, limits and callbacks") {
     const perm::Csr a = erdos_renyi(6, 0.9, Entries::real, 8);
-    const RawPlan plan(a);
-    std::int64_t count = 0;
+    const perm::Plan plan(a);
+    const perm::Task task = perm::Task::plan(plan, a.values);
     RawPartial partial;
     perm::Result result;
-    CHECK(perm_plan_shards(nullptr, &count, nullptr) == PERM_BAD_ARGUMENT);
-    CHECK(perm_plan_shards(plan.plan, nullptr, nullptr) == PERM_BAD_ARGUMENT);
-    CHECK(perm_plan_shards(plan.plan, &count, nullptr) == PERM_OK);
-    CHECK(perm_plan_run_shard(nullptr, a.values.data(), 0, &partial.partial) == PERM_BAD_ARGUMENT);
-    CHECK(perm_plan_run_shard(plan.plan, a.values.data(), 0, nullptr) == PERM_BAD_ARGUMENT);
+    perm_answer answer = PERM_ANSWER_INIT;
+    answer.results = result.raw();
+    answer.count = 1;
+    CHECK(perm_task_run_shard(nullptr, 0, &partial.partial) == PERM_BAD_ARGUMENT);
+    CHECK(perm_task_run_shard(task.raw(), 0, nullptr) == PERM_BAD_ARGUMENT);
     CHECK(perm_partial_clear(nullptr) == PERM_OK);
     for (int again = 0; again < 2; ++again) // a used one is freed
-        CHECK(perm_plan_run_shard(plan.plan, a.values.data(), 0, &partial.partial) == PERM_OK);
-    CHECK(perm_plan_combine(plan.plan, a.values.data(), &partial.partial, 1, result.raw()) == PERM_OK);
-    CHECK(perm_plan_combine(plan.plan, a.values.data(), &partial.partial, -1, result.raw()) ==
-          PERM_BAD_ARGUMENT);
-    CHECK(perm_plan_combine(plan.plan, a.values.data(), nullptr, 1, result.raw()) == PERM_BAD_ARGUMENT);
-    CHECK(perm_plan_combine(plan.plan, a.values.data(), nullptr, 0, result.raw()) == PERM_BAD_ARGUMENT);
-    CHECK(perm_plan_combine(nullptr, a.values.data(), &partial.partial, 1, result.raw()) ==
-          PERM_BAD_ARGUMENT);
-    CHECK(perm_plan_combine(plan.plan, a.values.data(), &partial.partial, 1, nullptr) == PERM_BAD_ARGUMENT);
+        CHECK(perm_task_run_shard(task.raw(), 0, &partial.partial) == PERM_OK);
+    const auto combine_all = [&](const perm_task *of, const perm_partial *partials, std::int64_t count) {
+        return perm_task_combine(of, partials, count, &answer);
+    };
+    CHECK(combine_all(task.raw(), &partial.partial, 1) == PERM_OK);
+    CHECK(combine_all(task.raw(), &partial.partial, -1) == PERM_BAD_ARGUMENT);
+    CHECK(combine_all(task.raw(), nullptr, 1) == PERM_BAD_ARGUMENT);
+    CHECK(combine_all(task.raw(), nullptr, 0) == PERM_BAD_ARGUMENT);
+    CHECK(combine_all(nullptr, &partial.partial, 1) == PERM_BAD_ARGUMENT);
+    CHECK(perm_task_combine(task.raw(), &partial.partial, 1, nullptr) == PERM_BAD_ARGUMENT);
     perm_partial unset = PERM_PARTIAL_INIT;
     unset.struct_size = 8;
-    CHECK(perm_plan_combine(plan.plan, a.values.data(), &unset, 1, result.raw()) == PERM_BAD_ARGUMENT);
+    CHECK(combine_all(task.raw(), &unset, 1) == PERM_BAD_ARGUMENT);
     CHECK(perm_partial_clear(&unset) == PERM_BAD_ARGUMENT);
     CHECK(run_shard(plan, a.values.data(), 1) == PERM_BAD_ARGUMENT);
     perm_opts cancelled = in_precision("ryser", "double");
@@ -449,13 +435,12 @@ TEST_CASE("null pointers, sizes, limits and callbacks") {
     const perm::Csr large = erdos_renyi(26, 1, Entries::real, 9);
     const std::string saved = perm::Plan(large, cancelled).save();
     cancelled.cancel = [](void *) { return 1; };
-    perm_plan *loaded = nullptr;
-    REQUIRE(perm_plan_load(saved.data(), saved.size(), &cancelled, &loaded) == PERM_OK);
-    CHECK(perm_plan_run_shard(loaded, large.values.data(), 0, &partial.partial) == PERM_CANCELLED);
+    const perm::Plan loaded = perm::Plan::load(saved, cancelled);
+    const perm::Task of_loaded = perm::Task::plan(loaded, large.values.data());
+    CHECK(perm_task_run_shard(of_loaded.raw(), 0, &partial.partial) == PERM_CANCELLED);
     CHECK(partial.partial.bytes == nullptr);
-    perm_plan_destroy(loaded);
 
     perm_opts refused = in_precision("ryser", "double");
-    const RawPlan years(erdos_renyi(60, 1, Entries::real, 10), refused);
+    const perm::Plan years(erdos_renyi(60, 1, Entries::real, 10), refused);
     CHECK(run_shard(years, std::vector<double>(3600, 0.5).data(), 0) == PERM_REFUSED_TIME);
 }

@@ -314,7 +314,7 @@ TEST_CASE("a computation and its plan") {
             CHECK_THROWS_WITH_AS(plan.save(), doctest::Contains("perm_plan_create"), perm::Error);
             CHECK_THROWS_WITH_AS(plan.execute(a->values.data()), doctest::Contains("perm_plan_create"),
                                  perm::Error);
-            CHECK_THROWS_AS(plan.shards(), perm::Error);
+            CHECK_THROWS_AS(perm::Task::plan(plan, a->values.data()), perm::Error);
         }
     const perm_csr view = small.view();
     perm::Result r;

@@ -109,8 +109,6 @@ void fuzz::run(std::string_view input) {
     opts.tolerance = bytes.one_of(tolerances);
     opts.threads = 1;
     opts.device = "cpu";
-    if (std::strcmp(opts.precision, "mpfr:200") == 0 && std::strcmp(opts.engine, "tree") == 0)
-        opts.engine = "frontier";
     oracle::GaussianMatrix a = adversarial(bytes.chance(240) ? 6 : 8, random);
     const bool is_text = bytes.chance(50);
     if (is_text)

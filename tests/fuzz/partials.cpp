@@ -13,13 +13,14 @@ class Shards {
         opts.engine = engine;
         opts.precision = precision;
         opts.without = "all";
-        if (perm_plan_create(&band.csr, &opts, &plan) != PERM_OK) fuzz::fail(perm_last_error());
+        if (perm_plan_create(&band.csr, &opts, &plan) != PERM_OK ||
+            perm_task_plan(plan, band.csr.values, &task) != PERM_OK)
+            fuzz::fail(perm_last_error());
         std::int64_t count = 0;
-        perm_plan_shards(plan, &count, nullptr);
+        perm_task_shards(task, &count, nullptr, nullptr);
         for (std::int64_t k = 0; k < count; ++k) {
             perm_partial partial = PERM_PARTIAL_INIT;
-            if (perm_plan_run_shard(plan, band.csr.values, k, &partial) != PERM_OK)
-                fuzz::fail(perm_last_error());
+            if (perm_task_run_shard(task, k, &partial) != PERM_OK) fuzz::fail(perm_last_error());
             genuine.emplace_back(static_cast<const char *>(partial.bytes), partial.size);
             perm_partial_clear(&partial);
         }
@@ -30,6 +31,7 @@ class Shards {
 
     const fuzz::Band band;
     perm_plan *plan = nullptr;
+    perm_task *task = nullptr;
     std::vector<std::string> genuine;
 };
 
@@ -54,9 +56,12 @@ void fuzz::run(std::string_view input) {
         partials.push_back(partial);
     }
     perm_result result = PERM_RESULT_INIT;
-    check_call(perm_plan_combine(shards.plan, shards.band.csr.values, partials.data(),
-                                 static_cast<std::int64_t>(partials.size()), &result),
-               result);
+    perm_answer answer = PERM_ANSWER_INIT;
+    answer.results = &result;
+    answer.count = 1;
+    check_call(
+        perm_task_combine(shards.task, partials.data(), static_cast<std::int64_t>(partials.size()), &answer),
+        result);
 }
 
 std::vector<std::string> fuzz::seeds() {

@@ -137,13 +137,16 @@ void fuzz::run(std::string_view input) {
     for (const perm_format format : {PERM_FORMAT_TEXT, PERM_FORMAT_JSON, PERM_FORMAT_PICTURE})
         require(perm_plan_explain(plan, format, nullptr, 0, &needed) != PERM_INTERNAL, perm_last_error());
     require(perm_plan_save(plan, nullptr, 0, &needed) == PERM_OK, perm_last_error());
-    std::int64_t shards = 0;
-    require(perm_plan_shards(plan, &shards, nullptr) == PERM_OK && shards > 0, "no shard");
     const libperm::Plan known = load_plan(bytes, libperm::Options());
     if (const std::size_t count = given_entries(known.input); count < most_entries) {
         const PlannedValues values(known.input.value_type, count);
         perm_result result = PERM_RESULT_INIT;
         check_call(perm_plan_execute(plan, values.data, &result), result);
+        perm_task *task = nullptr;
+        std::int64_t shards = 0;
+        if (perm_task_plan(plan, values.data, &task) == PERM_OK)
+            require(perm_task_shards(task, &shards, nullptr, nullptr) == PERM_OK && shards > 0, "no shard");
+        perm_task_destroy(task);
     }
     perm_plan_destroy(plan);
 }

@@ -3,6 +3,7 @@
 #include "tests/support/gaussian_calls.hpp"
 #include "tests/support/graph_matchings.hpp"
 #include "tests/support/on_gpu.hpp"
+#include "tests/support/plan_shards.hpp"
 #include "tests/support/run.hpp"
 
 #include <doctest/doctest.h>
@@ -97,9 +98,6 @@ TEST_CASE("GPU: shards of a hafnian put together") {
     const perm::Plan there(graph.view(), opts);
     perm::Result whole = here.execute(graph.values.data());
     check_same_answer(*whole.raw(), *there.execute(graph.values.data()).raw());
-    REQUIRE(there.shards() > 1);
-    std::vector<std::string> parts;
-    for (std::int64_t part = 0; part < there.shards(); ++part)
-        parts.push_back(there.run_shard(graph.values.data(), part));
-    check_same_answer(*whole.raw(), *there.combine(graph.values.data(), parts).raw());
+    REQUIRE(perm::Task::plan(there, graph.values.data()).shards() > 1);
+    check_same_answer(*whole.raw(), *in_shards(there, graph.values.data()).raw());
 }

@@ -74,8 +74,6 @@ def test_experiments_at_fault():
         libperm.boson.sample(0.9 * np.eye(2), [1, 1])
     with pytest.raises(libperm.InvalidMatrixError, match="columns 0 and 1 .* off by 1"):
         libperm.boson.sample(np.full((2, 2), 0.5**0.5), 2)
-    with pytest.raises(libperm.InvalidOptionError, match="either seed or rng"):
-        libperm.boson.sample(u, 2, rng=1, seed=1)
     with pytest.raises(libperm.InvalidOptionError, match="rng is -1"):
         libperm.boson.sample(u, 2, rng=-1)
     with pytest.raises(libperm.InvalidOptionError, match="comes in by mode -1"):

@@ -1,6 +1,5 @@
-"""The names of the package, those of before among them."""
+"""The names of the package."""
 
-import importlib
 import os
 import pickle
 import pkgutil
@@ -13,21 +12,6 @@ from pathlib import Path
 import pytest
 
 import libperm
-
-
-def test_modules_of_before_still_serve():
-    from libperm.periodic import Growth, Periodic, lattice_cell
-    from libperm.plan import Plan
-
-    assert (Plan, Periodic, Growth) == (libperm.Plan, libperm.Periodic, libperm.Growth)
-    assert lattice_cell("grid:2").shape == (1, 3)
-    assert importlib.import_module("libperm.plan").Plan is libperm.Plan
-    for name in ("plan", "periodic"):
-        with pytest.warns(DeprecationWarning, match=f"libperm.{name}") as warned:
-            assert hasattr(getattr(libperm, name), name.capitalize())
-        assert warned[0].filename == __file__
-    # As a pickle of before names it.
-    assert pickle.loads(b"clibperm.plan\nPlan\n.") is libperm.Plan
 
 
 def test_no_module_stands_beside_a_class():

@@ -418,11 +418,7 @@ def test_gradients_return_alike(a):
         same = (lambda x: x) if isinstance(a, list) else (lambda x: pytest.approx(x, rel=1e-12))
         assert alone == same(flat)
         assert list(planned) == same(flat)
-    with pytest.warns(DeprecationWarning, match="with_permanent=True") as warned:
-        pair = plan.gradient()  # the way of before
-    assert warned[0].filename == __file__
-    assert pair[0] == plan.gradient(with_permanent=True)[0]
-    assert list(pair[1]) == list(plan.gradient(with_permanent=False))
+    assert list(plan.gradient()) == list(plan.gradient(with_permanent=False))
 
 
 @needs("perm_plan_gradient_batch")
@@ -437,10 +433,7 @@ def test_gradients_of_batches_return_alike(shape):
     assert np.allclose(derivatives.reshape(len(batch), -1), planned[1], rtol=1e-9)
     assert (derivatives == libperm.gradients(batch)).all()
     assert (planned[1] == plan.gradients(batch, with_permanents=False)).all()
-    with pytest.warns(DeprecationWarning, match="with_permanents=True"):
-        pair = plan.gradients(batch)  # the way of before
-    assert (pair[0] == planned[0]).all()
-    assert (pair[1] == planned[1]).all()
+    assert (planned[1] == plan.gradients(batch)).all()
 
 
 def test_the_derivatives_beside_a_permanent_beyond_a_double():

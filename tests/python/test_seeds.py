@@ -33,16 +33,6 @@ def test_samples_follow_from_rng(sample):
     assert (sample(rng=None) != sample(rng=None)).any()
 
 
-@pytest.mark.parametrize("sample", SAMPLERS)
-def test_seed_warns_and_is_what_it_was(sample):
-    with pytest.warns(DeprecationWarning, match="rng") as warned:
-        first = sample(seed=SEED)
-    assert warned[0].filename == __file__
-    assert (first == sample(rng=Seed(SEED))).all()
-    with pytest.raises(libperm.InvalidOptionError, match="either seed or rng"):
-        sample(seed=1, rng=1)
-
-
 def test_seed_by_its_place():
     assert (libperm.sample(A, 50, 3) == libperm.sample(A, 50, rng=3)).all()
 
@@ -60,8 +50,6 @@ def test_as_an_option():
     drawn = int(np.random.default_rng(SEED).integers(2**64, dtype=np.uint64))
     assert found(rng=SEED) == found(rng=np.random.default_rng(SEED)) == drawn
     assert found() == found(rng=None) == found(rng=Seed(0))
-    with pytest.warns(DeprecationWarning, match="rng"):
-        assert found(seed=7) == 7
     for bad in (-1, 1.5, "x", 2**64, random.Random(1)):
         with pytest.raises(libperm.InvalidOptionError, match="rng is "):
             found(rng=bad)

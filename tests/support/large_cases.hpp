@@ -44,7 +44,8 @@ LargeCase grown(const perm_opts &opts, std::int64_t shards, std::int64_t order, 
         c.opts.cache_dir = "";
         c.name = std::string(opts.engine ? opts.engine : "auto") + " " +
                  (opts.precision ? opts.precision : "auto") + " n = " + std::to_string(order);
-        if (perm::Plan(c.csr, c.opts).shards() >= shards || order >= 60) return c;
+        if (perm::Task::plan(perm::Plan(c.csr, c.opts), c.csr.values).shards() >= shards || order >= 60)
+            return c;
     }
 }
 

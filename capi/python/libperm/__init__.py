@@ -55,13 +55,7 @@ libperm.torch, libperm.networkx, libperm.piquasso, libperm.stonesoup, libperm.th
 with _ are not for use.
 """
 
-import sys
-from types import ModuleType
-
 from libperm import boson as boson
-from libperm._core import deprecated as _deprecated
-from libperm._core import periodic as _periodic
-from libperm._core import plan as _plan
 from libperm._core.batch import Batch
 from libperm._core.dense import sub_permanents
 from libperm._core.errors import (
@@ -159,17 +153,6 @@ for _public in [globals()[name] for name in __all__]:
     if isinstance(_public, type):
         _public.__module__ = __name__
 del _public
-
-# Modules of before, under the names that they had.
-_FORMER = {"plan": _plan, "periodic": _periodic}
-sys.modules.update({f"{__name__}.{name}": module for name, module in _FORMER.items()})
-
-
-def __getattr__(name: str) -> ModuleType:
-    if name not in _FORMER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    _deprecated.warn(f"libperm.{name} is no module any more: its names are in libperm")
-    return _FORMER[name]
 
 
 def __dir__() -> list[str]:

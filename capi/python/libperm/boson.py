@@ -13,7 +13,7 @@ from libperm._core.matrix import array_in
 from libperm._core.options import Prepared
 from libperm._core.photons import MOST_PHOTONS, experiment, modes_in, outcomes_in
 from libperm._core.quantities import bytes_of, seconds_of, whole
-from libperm._core.seeds import chosen, seed_of
+from libperm._core.seeds import seed_of
 from libperm._core.values import as_doubles
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ def sample(
     rng: Any = None,
     *,
     occupation: Any = None,
-    seed: int | None = None,
     **options: Unpack[RunOptions],
 ) -> Any:
     """Samples of boson sampling (Clifford and Clifford), an int64 array (shots, modes): how many photons
@@ -45,8 +44,7 @@ def sample(
     photons come in by each mode.
     At most 41 photons, and 64 where few of them reach the same modes, as in a shallow circuit.
     rng: a numpy Generator, or a seed for one, which gives the same samples again, for any number of threads.
-    None: others each time, but with a checkpoint, which goes on with those it has. seed: of before, a seed of
-    the library's own.
+    None: others each time, but with a checkpoint, which goes on with those it has.
     Options: threads, limits, progress, checkpoint.
 
     >>> import libperm.boson, numpy as np
@@ -63,7 +61,6 @@ def sample(
     modes, inputs = amplitudes.shape
     came = modes_in(photons, occupation, inputs)
     count = whole("shots", shots, 2**40)
-    rng = chosen(rng, seed)
     drawn_from = 0 if rng is None and options.get("checkpoint") is not None else seed_of(rng)
     prepared = Prepared(dict(options), None)
     prepared.require(8.0 * count * modes, f"{count} samples")

@@ -11,9 +11,7 @@ namespace {
 
 constexpr std::int32_t nearest_lines = 6, any_density_lines = 8;
 constexpr double most_counts = 1 << 13, most_count_operations = 1 << 21; // half a megabyte, a millisecond
-constexpr double worth_a_plan = 16;              // operations for two lines: to write them out takes longer
-constexpr double most_long_operations = 1 << 15; // in numbers of up to so many bits
-constexpr int first_bits = 128, most_bits = 2048;
+constexpr double worth_a_plan = 16; // operations for two lines: to write them out takes longer
 
 // One entry alone is the hafnian.
 bool is_one_entry(const DoublesGraph &graph) {
@@ -52,13 +50,8 @@ bool sum_over_counts(const SmallGraph &small, Precision precision, double tolera
     if (out.operations > std::max(most_count_operations, worth_a_plan * lines * lines)) return false;
     out.engine = engine_for(Goal::counted_graph);
     out.value = answer_of(hafnian_of_doubles(plan, small.graph, control));
-    const bool may_be_long =
-        precision == Precision::automatic && !small.is_integer && out.operations <= most_long_operations;
-    for (int bits = first_bits; may_be_long && bits <= most_bits; bits *= 2) {
-        if (out.value.rel_error_bound <= tolerance) break;
-        out.value = answer_of(hafnian_of_doubles(plan, small.graph, bits, control));
-    }
-    return true;
+    // A plan goes on to exact numbers.
+    return precision != Precision::automatic || small.is_integer || out.value.rel_error_bound <= tolerance;
 }
 
 } // namespace

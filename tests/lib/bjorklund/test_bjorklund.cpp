@@ -37,9 +37,6 @@ EngineResult result_of(const EngineInput &input) {
 Outcome compute(const ExactBlock &block, Arithmetic arithmetic) {
     return outcome_of(result_of({block, arithmetic}));
 }
-Outcome compute_in_mpfr(const ExactBlock &block, int bits) {
-    return outcome_of(result_of(EngineInput::in_mpfr(block, bits)));
-}
 Outcome compute(const Block &block) { return outcome_of(result_of(block)); }
 
 Block doubles_of(const ExactBlock &block) {
@@ -66,8 +63,8 @@ bool all_doubles(const ExactBlock &block) {
                        [](const Gaussian &x) { return is_real(x) && Exact(x.re.get_d()) == x.re; });
 }
 
-// How many of its bounds were finite. is_far_below: the hafnian may be, of the size of its terms.
-int check_all_kinds(const ExactBlock &block, const Gaussian &truth, bool is_far_below) {
+// How many of its bounds were finite.
+int check_all_kinds(const ExactBlock &block, const Gaussian &truth) {
     int finite = 0;
     const bool real =
         std::all_of(block.values.begin(), block.values.end(), [](const Gaussian &x) { return is_real(x); });
@@ -76,12 +73,6 @@ int check_all_kinds(const ExactBlock &block, const Gaussian &truth, bool is_far_
         finite += check(compute(block, arithmetic), truth);
     }
     if (all_doubles(block)) finite += check(compute(doubles_of(block)), truth);
-    for (const int bits : {53, 300}) {
-        CAPTURE(bits);
-        const Outcome outcome = compute_in_mpfr(block, bits);
-        finite += check(outcome, truth);
-        if (bits == 300 && !is_zero(truth) && !is_far_below) CHECK(outcome.rel_error_bound < 1e-50);
-    }
     return finite;
 }
 
@@ -118,14 +109,13 @@ TEST_CASE("random graphs of every kind agree with the sum over all matchings") {
         const ExactBlock block =
             graphs::with_numbers(graphs::random_pattern(n, loops, density, random), entries, random);
         const Gaussian truth = graphs::hafnian(block);
-        finite +=
-            check_all_kinds(block, truth, entries == Complexes::wide || entries == Complexes::cancelling);
-        compared += 2 + static_cast<int>(wide_ones(all_real(entries)).size()) + (all_doubles(block) ? 1 : 0);
+        finite += check_all_kinds(block, truth);
+        compared += static_cast<int>(wide_ones(all_real(entries)).size()) + (all_doubles(block) ? 1 : 0);
         zeros += is_zero(truth);
         odd += n % 2 == 1 && !is_zero(truth);
         by_signs += !BjorklundPlan(block.pattern).by_definition();
     }
-    CHECK(compared > run::enough(2500));
+    CHECK(compared > run::enough(1500));
     CHECK(finite > compared * 9 / 10);
     CHECK(zeros > run::enough(50));
     CHECK(odd > run::enough(100));
@@ -319,9 +309,6 @@ TEST_CASE("the same bits on any number of threads, and from shards put together"
         const ExactBlock large =
             graphs::with_numbers(graphs::complete(34, loops), Complexes::complex, random);
         check_sharing({large, Arithmetic::complex}, 8);
-        const ExactBlock small =
-            graphs::with_numbers(graphs::complete(22, loops), Complexes::complex, random);
-        check_sharing(EngineInput::in_mpfr(small, 80), 4);
         if (loops || run::sanitized) continue;
         check_sharing({large, Arithmetic::complex_dd}, 8);
         check_sharing(doubles_of(large), 8);
@@ -384,7 +371,7 @@ TEST_CASE("plans for a machine with a GPU take it where it is sooner, and name i
     machine.memory_bytes = std::int64_t{1} << 37;
     machine.gpus = {gpu};
     options.machine = std::make_shared<const Machine>(machine);
-    const Numbers doubles, complex_dd{Precision::dd, true, 0};
+    const Numbers doubles, complex_dd{Precision::dd, true};
     const auto choice = [&](std::int32_t n, const Numbers &numbers) {
         RunControl control;
         const BlockPlan plan =

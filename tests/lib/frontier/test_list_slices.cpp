@@ -13,6 +13,7 @@
 #include "tests/support/blocks.hpp"
 #include "tests/support/branch_cases.hpp"
 #include "tests/support/check.hpp"
+#include "tests/support/plan_shards.hpp"
 #include "tests/support/run.hpp"
 #include "tests/support/wide_cases.hpp"
 
@@ -330,12 +331,11 @@ TEST_CASE("list slices: a tree past the memory limit, in shards, saved and loade
     const std::string bytes = plan.save();
     const perm::Plan loaded = perm::Plan::load(bytes);
     CHECK(loaded.save() == bytes);
-    REQUIRE(loaded.shards() > 2);
-    std::vector<std::string> partials;
-    for (std::int64_t k = loaded.shards() - 1; k >= 0; --k)
-        partials.push_back(loaded.run_shard(a.values.data(), k));
-    const perm::Result sum = loaded.combine(a.values.data(), partials),
-                       at_once = plan.execute(a.values.data());
+    const perm::Task task = perm::Task::plan(loaded, a.values.data());
+    std::vector<std::string> partials = all_shards(task);
+    REQUIRE(partials.size() > 2);
+    std::reverse(partials.begin(), partials.end());
+    const perm::Result sum = combined(task, partials), at_once = plan.execute(a.values.data());
     CHECK(std::string(sum->text) == whole->text);
     CHECK(std::string(at_once->text) == whole->text);
     CHECK(sum->slices == slices);

@@ -16,6 +16,7 @@
 #include "tests/support/exactly.hpp"
 #include "tests/support/gaussian_calls.hpp"
 #include "tests/support/graph_matchings.hpp"
+#include "tests/support/plan_shards.hpp"
 #include "tests/support/run.hpp"
 
 #include <doctest/doctest.h>
@@ -334,10 +335,8 @@ TEST_CASE("plans of planar graphs are saved, shared out and put together") {
     CHECK(plan.explain().find("derivatives") == std::string::npos);
     const std::string text = plan.execute(a.csr.values).text();
     CHECK(perm::Plan::load(plan.save()).execute(a.csr.values).text() == text);
-    REQUIRE(plan.shards() > 1);
-    std::vector<std::string> parts;
-    for (std::int64_t k = 0; k < plan.shards(); ++k) parts.push_back(plan.run_shard(a.csr.values, k));
-    CHECK(plan.combine(a.csr.values, parts).text() == text);
+    REQUIRE(perm::Task::plan(plan, a.csr.values).shards() > 1);
+    CHECK(in_shards(plan, a.csr.values).text() == text);
 }
 
 TEST_CASE("a plan is made again from its bytes, for the graph it is of") {

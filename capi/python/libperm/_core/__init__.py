@@ -11,6 +11,6 @@ Matchings          matchings, small_marginals, samples
 Estimates          estimates
 Photons            photons, fock, interference, dyadic, distribution, differentiable
 
-deprecated has the ways of before, sums adds duplicates. Each module imports others one way, and none of the
+sums adds duplicates. Each module imports others one way, and none of the
 public ones.
 """

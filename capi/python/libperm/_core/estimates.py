@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import math
-import weakref
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Callable
+from typing import TYPE_CHECKING, Any
 
 from libperm._core import abi
 from libperm._core.call import run
@@ -15,7 +14,7 @@ from libperm._core.errors import InvalidOptionError
 from libperm._core.library import check, library
 from libperm._core.matrix import Input, read
 from libperm._core.options import MULTIPLICITIES, Prepared
-from libperm._core.partials import bytes_from, structs_of
+from libperm._core.partials import Task
 from libperm._core.quantities import real, whole
 from libperm._core.values import value_type_of
 
@@ -159,66 +158,61 @@ class Estimation:
         )
         places = self._given.struct, self._options.struct, self._wanted
         self._places = [ctypes.addressof(x) for x in places]
-        self._task: Any = None
+        self._task: Task | None = None
 
     def run(self) -> Estimate:
         """What estimate() returns."""
-        function = library.perm_estimate
-        return self._found(lambda found: function(*self._places, found))
+        found = _no_estimate()
+        arguments = *self._places, ctypes.addressof(found)
+        run(self._options, True, lambda: check(library.perm_estimate(*arguments)))
+        return _estimate_of(found)
 
     def shards(self) -> int:
         """How many are expected to be enough."""
-        count = ctypes.c_int64()
-        check(library.perm_task_shards(self._planned(), ctypes.byref(count), None, None))
-        return count.value
+        return self._planned().shards()
 
     def run_shard(self, number: int) -> bytes:
         """What one comes to, any number from 0 on, for combine() here or elsewhere."""
-        task, function = self._planned(), library.perm_task_run_shard
-        return bytes_from(self._options, lambda partial: function(task, number, partial))
+        return self._planned().run_shard(number)
 
     def combine(self, partials: Iterable[bytes]) -> Estimate:
         """From those of the shards 0 .. shards() - 1 at least, in any order; where their samples prove too
         few, more are drawn."""
-        structs, kept = structs_of(partials)
-        task, function = self._planned(), library.perm_task_combine
-        answer = abi.Answer(ctypes.sizeof(abi.Answer))
+        found, answer = _no_estimate(), abi.Answer(ctypes.sizeof(abi.Answer))
+        answer.estimate = ctypes.addressof(found)
+        self._planned().combine(partials, answer)
+        return _estimate_of(found)
 
-        def call(found: int) -> int:
-            answer.estimate = found
-            return int(function(task, structs, len(kept), ctypes.addressof(answer)))
-
-        return self._found(call)
-
-    def _planned(self) -> Any:
+    def _planned(self) -> Task:
         """The task, which is planned once, for all shards."""
         if self._task is None:
-            task, function = ctypes.c_void_p(), library.perm_task_estimate
-            run(self._options, True, lambda: check(function(*self._places, ctypes.byref(task))))
-            weakref.finalize(self, library.perm_task_destroy, task)
-            self._task = task
+            make = library.perm_task_estimate
+            self._task = Task(self._options, lambda place: int(make(*self._places, place)))
         return self._task
 
-    def _found(self, call: Callable[[int], int]) -> Estimate:
-        found = abi.Estimated(ctypes.sizeof(abi.Estimated))
-        run(self._options, True, lambda: check(call(ctypes.addressof(found))))
-        re, im = found.mantissa_re, found.mantissa_im
-        return Estimate(
-            Scaled(re if im == 0 else complex(re, im), found.exp2),
-            Scaled(found.lower_mantissa, found.lower_exp2),
-            Scaled(found.upper_mantissa, found.upper_exp2),
-            Scaled(found.error_mantissa, found.error_exp2),
-            found.epsilon,
-            found.delta,
-            bool(found.exact),
-            bool(found.additive),
-            found.samples,
-            found.accepted,
-            found.method.decode(),
-            found.blocks,
-            found.blocks_exact,
-            found.seconds_total,
-        )
+
+def _no_estimate() -> abi.Estimated:
+    return abi.Estimated(ctypes.sizeof(abi.Estimated))
+
+
+def _estimate_of(found: abi.Estimated) -> Estimate:
+    re, im = found.mantissa_re, found.mantissa_im
+    return Estimate(
+        Scaled(re if im == 0 else complex(re, im), found.exp2),
+        Scaled(found.lower_mantissa, found.lower_exp2),
+        Scaled(found.upper_mantissa, found.upper_exp2),
+        Scaled(found.error_mantissa, found.error_exp2),
+        found.epsilon,
+        found.delta,
+        bool(found.exact),
+        bool(found.additive),
+        found.samples,
+        found.accepted,
+        found.method.decode(),
+        found.blocks,
+        found.blocks_exact,
+        found.seconds_total,
+    )
 
 
 def _shifted(mantissa: float, exp2: int) -> float:

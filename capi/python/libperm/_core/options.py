@@ -44,7 +44,6 @@ class Options(RunOptions, total=False):
     precision: str | None  # "auto", "double", "kahan", "dq", "dd", "exact", "mod:P", "mpfr:BITS"
     tolerance: float | None  # relative error wanted; 1e-9
     rng: Any  # of the search for a good order: a numpy Generator, or a seed for one. None: always the same
-    seed: int | None  # of before: one of the library's own
     without: str | Iterable[str] | None  # reductions to leave out, "all" for all
     decompose: str | None  # "auto", "paper"
     function: str | None  # "permanent"; of a symmetric matrix "hafnian", "loop_hafnian"

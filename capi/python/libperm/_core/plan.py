@@ -11,7 +11,7 @@ from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from libperm._core import abi, batch, deprecated, exact_minors, quick, saving
+from libperm._core import abi, batch, exact_minors, quick, saving
 from libperm._core.call import run
 from libperm._core.drawing import draw
 from libperm._core.handle import LONG_SECONDS, Handle
@@ -19,7 +19,7 @@ from libperm._core.library import check, library, read_text
 from libperm._core.matchings import Marginals, marginals_of, weighted_input
 from libperm._core.matrix import Matrix, entries_for, input_of, read, require_kind
 from libperm._core.options import Prepared, RunOptions, readable_again
-from libperm._core.partials import bytes_from, structs_of
+from libperm._core.partials import Task
 from libperm._core.picture import panels_of_plan
 from libperm._core.result import (
     SIZE,
@@ -168,33 +168,23 @@ class Plan:
         return batch.Results(count)
 
     @overload
-    def gradient(
-        self, values: Any = None, full: Literal[False] = ..., with_permanent: bool | None = ...
-    ) -> Any: ...
+    def gradient(self, values: Any = None, full: Literal[False] = ..., with_permanent: bool = ...) -> Any: ...
     @overload
     def gradient(
-        self, values: Any = None, *, full: Literal[True], with_permanent: bool | None = ...
+        self, values: Any = None, *, full: Literal[True], with_permanent: bool = ...
     ) -> Gradient: ...
-    def gradient(self, values: Any = None, full: bool = False, with_permanent: bool | None = None) -> Any:
+    def gradient(self, values: Any = None, full: bool = False, with_permanent: bool = False) -> Any:
         """The derivatives by each entry of the pattern, in their order: doubles, inf or 0 where they are out
         of range; of a plan of integers or fractions exact. As libperm.gradient() returns them:
-        with_permanent=True: a pair, the permanent and they; False: they alone; full=True: a libperm.Gradient,
-        with the bounds of their errors. Without any of these it is still the pair, and a DeprecationWarning.
+        with_permanent=True: a pair, the permanent and they; full=True: a libperm.Gradient, with the bounds of
+        their errors.
 
         >>> import libperm
-        >>> libperm.Plan([[1, 2], [3, 4]]).gradient(with_permanent=True)
-        (10, [4, 3, 2, 1])
+        >>> libperm.Plan([[1, 2], [3, 4]]).gradient()
+        [4, 3, 2, 1]
         """
-        if full:
-            found: Gradient = self._gradient(values, True)
-            return found
-        if with_permanent is None:
-            deprecated.warn(
-                "Plan.gradient() will return the derivatives alone, as libperm.gradient() does; "
-                "with_permanent=True, or False, says which is meant"
-            )
-        pair = self._gradient(values, False)
-        return pair[1] if with_permanent is False else pair
+        found: Any = self._gradient(values, full)
+        return found if full or with_permanent else found[1]
 
     def _gradient(self, values: Any, full: bool) -> Any:
         if exact_minors.are_asked(self._kind, self._given, False):
@@ -236,26 +226,20 @@ class Plan:
         value = value_of(answer.struct, answer.text, self._answer_kind, self._options.wants_exact, as_numpy)
         return value, found.derivatives
 
-    def gradients(self, values: Any, full: bool = False, with_permanents: bool | None = None) -> Any:
+    def gradients(self, values: Any, full: bool = False, with_permanents: bool = False) -> Any:
         """Of many matrices, given as for permanents(): their derivatives by the entries of the pattern, in
         their order, an array (count, nnz); inf or 0 where they are out of range. In doubles, on all threads:
-        gradient() has exact ones. with_permanents=True: a pair, the permanents, an array (count,), and they;
-        False: they alone, as libperm.gradients() returns them; full=True: a libperm.Gradient, whose
-        `permanent` is a libperm.Batch. Without any of these it is still the pair, and a DeprecationWarning.
+        gradient() has exact ones. As libperm.gradients() returns them: with_permanents=True: a pair, the
+        permanents, an array (count,), and they; full=True: a libperm.Gradient, whose `permanent` is a
+        libperm.Batch.
 
         >>> import libperm
-        >>> plan = libperm.Plan([[1.0, 2.0], [3.0, 4.0]])
-        >>> plan.gradients([[1, 2, 3, 4], [5, 6, 7, 8]], with_permanents=True)
-        (array([10., 82.]), array([[4., 3., 2., 1.],
-               [8., 7., 6., 5.]]))
+        >>> libperm.Plan([[1.0, 2.0], [3.0, 4.0]]).gradients([[1, 2, 3, 4], [5, 6, 7, 8]])
+        array([[4., 3., 2., 1.],
+               [8., 7., 6., 5.]])
         """
-        if with_permanents is None and not full:
-            deprecated.warn(
-                "Plan.gradients() will return the derivatives alone, as libperm.gradients() does; "
-                "with_permanents=True, or False, says which is meant"
-            )
         found = self._gradients(values, full)
-        return found[1] if with_permanents is False and not full else found
+        return found if full or with_permanents else found[1]
 
     def _gradients(self, values: Any, full: bool) -> Any:
         import numpy as np
@@ -345,9 +329,7 @@ class Plan:
 
     def shards(self) -> int:
         """How many numbered pieces the work has that any process may run: run_shard(0 .. shards() - 1)."""
-        count = ctypes.c_int64()
-        check(library.perm_plan_shards(self._open().address, ctypes.byref(count), None))
-        return count.value
+        return self._task().shards()
 
     def run_shard(self, number: int, values: Any = None) -> bytes:
         """What one comes to, for combine() here or in another process that has the same plan (to_bytes()).
@@ -357,21 +339,22 @@ class Plan:
         >>> plan.combine([plan.run_shard(k) for k in range(plan.shards())]).value
         10
         """
-        function = library.perm_plan_run_shard
-        handle, buffer = self._encoded(values)
-        arguments = handle.address, buffer.address, number
-        return bytes_from(self._options, lambda partial: function(*arguments, partial))
+        return self._task(values).run_shard(number)
 
     def combine(self, partials: Iterable[bytes], values: Any = None) -> Result:
         """The permanent from what all shards came to, in any order: the bits of compute()."""
-        function = library.perm_plan_combine
-        structs, kept = structs_of(partials)
-        handle, buffer = self._encoded(values)
-        answer = Answer()
-        arguments = handle.address, buffer.address, structs, len(kept), answer.address
-        run(self._options, True, lambda: check(function(*arguments)))
+        found, answer = Answer(), abi.Answer(ctypes.sizeof(abi.Answer))
+        answer.results, answer.count = found.address, 1
+        self._task(values).combine(partials, answer)
         as_numpy = self._answers_numpy(values)
-        return result_of(answer, self._answer_kind, self._options.wants_exact, as_numpy)
+        return result_of(found, self._answer_kind, self._options.wants_exact, as_numpy)
+
+    def _task(self, values: Any = None) -> Task:
+        handle, buffer = self._encoded(values)
+        arguments = handle.address, buffer.address
+        return Task(
+            self._options, lambda place: int(library.perm_task_plan(*arguments, place)), (handle, buffer)
+        )
 
     def _execute(self, values: Any) -> Answer:
         handle, buffer = self._encoded(values)

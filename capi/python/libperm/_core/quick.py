@@ -29,7 +29,7 @@ except ImportError:
     compiled = None
 
 _KINDS = {abi.VALUE_F64: Kind.REAL, abi.VALUE_C128: Kind.COMPLEX, abi.VALUE_I64: Kind.INTEGER}
-_NOT_FOR_SMALL = {"progress", "checkpoint", "rng", "seed"}
+_NOT_FOR_SMALL = {"progress", "checkpoint", "rng"}
 _OF_RUNS = RunOptions.__annotations__.keys() - _NOT_FOR_SMALL
 _MULTIPLICITIES = frozenset(MULTIPLICITIES)
 

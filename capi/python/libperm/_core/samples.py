@@ -11,7 +11,7 @@ from libperm._core.matchings import weighted_input
 from libperm._core.matrix import read
 from libperm._core.options import Prepared
 from libperm._core.quantities import whole
-from libperm._core.seeds import chosen, seed_of
+from libperm._core.seeds import seed_of
 from libperm._core.values import as_array
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ def sample(
     row_unmatched: Any = None,
     col_unmatched: Any = None,
     *,
-    seed: int | None = None,
     function: str | None = None,
     **options: Unpack[RunOptions],
 ) -> Any:
@@ -36,8 +35,7 @@ def sample(
     (shots, rows) of each row's column, -1 for a row that stays unmatched; without numpy, lists.
 
     rng: a numpy Generator, or a seed for one, which gives the same samples again, for any number of threads.
-    None: others each time, but with a checkpoint, which goes on with those it has. seed: of before, a seed of
-    the library's own, as `perm sample` takes it.
+    None: others each time, but with a checkpoint, which goes on with those it has.
     function="hafnian", "loop_hafnian": of a graph, given by its symmetric matrix: of each line the one that
     it is matched to, itself where it stays single by its loop.
 
@@ -47,7 +45,6 @@ def sample(
     """
     matrix, prepared = read(as_array(A)), Prepared({**options, "function": function}, None)
     given, _buffer, _ = weighted_input(matrix, row_unmatched, col_unmatched, options, warns=False)
-    rng = chosen(rng, seed)
     drawn_from = 0 if rng is None and options.get("checkpoint") is not None else seed_of(rng)
     shots = whole("shots", shots, 2**40)
     rows = matrix.shape[0]

@@ -53,9 +53,8 @@ def from_bytes(saved: bytes) -> tuple[Matrix, int, dict[str, Any], bytes]:
     text, _, native = content.partition(b"\n")
     header = json.loads(text)
     made_with = header["options"]
-    seed = made_with.pop("seed", made_with.get("rng"))  # the first is its name of before
-    if seed is not None:
-        made_with["rng"] = Seed(seed)
+    if made_with.get("rng") is not None:
+        made_with["rng"] = Seed(made_with["rng"])
     kind = Kind[header["kind"]]
     entries = [_read(x, kind) for x in header["entries"]]
     row_ptr, col_idx = _places(header)

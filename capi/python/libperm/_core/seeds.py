@@ -6,7 +6,6 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from libperm._core import deprecated
 from libperm._core.errors import InvalidOptionError
 from libperm._core.quantities import whole
 
@@ -37,20 +36,9 @@ def seed_of(rng: Any) -> Seed:
         ) from None
 
 
-def chosen(rng: Any, seed: Any) -> Any:
-    """Returns what was given by either name; seed is the one of before, of the library's own."""
-    if seed is None:
-        return rng
-    if rng is not None:
-        raise InvalidOptionError("either seed or rng, which is its name now")
-    deprecated.warn("seed is called rng now, which a numpy.random.Generator may be as well")
-    return Seed(whole("seed", seed, 2**_BITS - 1))
-
-
 def settled(options: Mapping[str, Any]) -> dict[str, Any]:
     """Options with a Seed as rng, if there is any: whoever takes them from here on takes the same one."""
-    found = {name: value for name, value in options.items() if name != "seed"}
-    rng = chosen(found.get("rng"), options.get("seed"))
-    if rng is not None:
-        found["rng"] = seed_of(rng)
+    found = dict(options)
+    if found.get("rng") is not None:
+        found["rng"] = seed_of(found["rng"])
     return found
