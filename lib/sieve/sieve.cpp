@@ -122,11 +122,17 @@ class Prefixes {
 template <class Done>
 void run_on(SieveOnDevice &device, const Prefixes &prefixes, std::span<const std::uint64_t> pieces,
             RunControl &control, const Done &done) {
-    std::vector<std::uint32_t> next = device.follow(prefixes.of(pieces[0]));
+    Charge charge(&control.memory());
+    std::vector<std::uint32_t> next;
+    const auto follow = [&](std::uint64_t piece) {
+        next = device.follow(prefixes.of(piece));
+        charge.resize(static_cast<std::int64_t>(2 * 4 * next.capacity())); // and those one step before
+    };
+    follow(pieces[0]);
     for (std::size_t k = 0; k < pieces.size(); ++k) {
         control.begin_piece();
         device.start(next);
-        if (k + 1 < pieces.size()) next = device.follow(prefixes.of(pieces[k + 1]));
+        if (k + 1 < pieces.size()) follow(pieces[k + 1]);
         SieveOnDevice::Sum sum = device.finish();
         control.advance(sum.prefixes);
         done(pieces[k], SievePart{{std::move(sum.products)}, sum.prefixes});
@@ -187,10 +193,15 @@ bool SievePlan::is_fit(const Residues &residues, std::size_t matrix) const {
         scales, [&](const Scale &s) { return read.value(residues.values[matrix], s.entry) == 0; });
 }
 
+// As a GPU's first piece has it.
 KernelSource sieve_source(const Candidate &c, const Numbers &, bool) {
     const SievePlan &plan = *plan_as<SievePlan>(c);
     if (!plan.others.empty()) return {{}, "rows of other numbers than small integers are for a CPU alone"};
-    return {sieve_kernel(plan.program, plan.prefix_step).source(), {}};
+    const Prefixes prefixes(plan);
+    const auto first = prefixes.of(0);
+    std::vector<std::uint32_t> followed(first.begin(), first.end());
+    const std::size_t step = SieveOnDevice::follow_first(plan.program, plan.prefix_step, followed);
+    return {sieve_kernel(plan.program, step).source(), {}};
 }
 
 EngineResult run_sieve(const EngineRun &run, const EngineInput &input) {
