@@ -10,6 +10,10 @@
 // the prefix's code, which tells the product of all finished rows by its sign and its exponents of primes.
 // A prefix is its words, then its codes; after the last step its codes are all there is, and are counted.
 //
+// Rows of other numbers stand for themselves: f_i(x) = sum over j of a_ij x_j. They are no part of the
+// program, but that prefixes tell the signs of their columns, a bit each, 1 for +, in words that never
+// finish.
+//
 // It knows nothing of how, or on which device, it is walked. On a CPU: jit/lanes/sieve_walk. A device's walk
 // takes prefixes from the same list (sieve_prefixes) and hands back the same sums of codes.
 #pragma once
@@ -50,8 +54,10 @@ struct SieveProgram {
                   codes = 1; // of a prefix; rows lie in the words in the order in which they finish
     std::vector<Step> steps;
     std::vector<Exponent> exponents;
-    std::uint32_t n_halved = 0; // rows of odd sums that are counted in halves
-    bool is_halved = false;     // the first column's sign is +: half of all x, and the others sum to the same
+    std::uint32_t first_told = 0;   // word; before it are counts
+    std::vector<std::int32_t> told; // columns of other rows, by bit
+    std::uint32_t n_halved = 0;     // rows of odd sums that are counted in halves, and rows of other numbers
+    bool is_halved = false; // the first column's sign is +: half of all x, and the others sum to the same
 
     std::size_t prefix_words() const { return words + codes; }
     std::uint32_t first_word(std::size_t step) const { // that the step reads

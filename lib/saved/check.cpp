@@ -4,7 +4,6 @@
 #include "lib/base/fields.hpp"
 #include "lib/number/residues.hpp"
 #include "lib/plan/engines.hpp"
-#include "lib/structure/find_integers.hpp"
 #include "preprocess/equal_lines.hpp"
 #include "preprocess/index.hpp"
 #include "preprocess/matching.hpp"
@@ -172,9 +171,7 @@ void check_structure(const Structure &x, const Pattern &a) {
                 std::is_sorted(low.cols.begin(), low.cols.end()),
             "a low rank");
     if (x.is_separable()) check_separable(x.separable, at(a.rows));
-    require(x.integers.empty() || (std::ssize(x.integers) == a.nnz() &&
-                                   std::ranges::none_of(x.integers, [](int b) { return b < -most_integer; })),
-            "small integers");
+    require(x.integers.empty() || std::ssize(x.integers) == a.nnz(), "small integers");
     if (x.nested.empty()) return;
     require_permutation(x.nested, a.rows, "nested rows");
     require(std::ssize(a.row(x.nested.back())) == a.cols, "nested rows");

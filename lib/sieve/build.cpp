@@ -101,23 +101,28 @@ std::vector<Place> places_of(const std::vector<SieveFactor> &factors,
     return places;
 }
 
-std::vector<SieveProgram::Branch> branches_of(const SieveRows &columns, const std::vector<Place> &places,
-                                              std::uint32_t words, std::span<const std::int32_t> taken,
-                                              bool is_first_fixed) {
+std::vector<SieveProgram::Branch> branches_of(const SieveProgram &program, const SieveRows &columns,
+                                              const std::vector<Place> &places,
+                                              std::span<const std::int32_t> taken, bool is_first_fixed) {
     std::vector<SieveProgram::Branch> branches;
     const std::uint32_t first = is_first_fixed ? 1 : 0;
     for (std::uint32_t signs = 0; signs < 1u << (taken.size() - first); ++signs) {
-        SieveProgram::Branch branch{std::vector<std::uint32_t>(words), 0};
+        SieveProgram::Branch branch{std::vector<std::uint32_t>(program.words), 0};
         const std::uint32_t minus = signs << first; // by column of the step
         if (std::popcount(minus) % 2 == 1) branch.sign = sieve_sign;
-        for (std::size_t k = 0; k < taken.size(); ++k)
+        for (std::size_t k = 0; k < taken.size(); ++k) {
+            const bool is_minus = (minus >> k & 1) != 0;
+            const auto bit = at(std::lower_bound(program.told.begin(), program.told.end(), taken[k]) -
+                                program.told.begin());
+            if (!is_minus && bit < program.told.size() && program.told[bit] == taken[k])
+                branch.adds[program.first_told + bit / 32] += 1u << bit % 32;
             for (const SieveEntry &entry : columns[at(taken[k])]) {
-                const bool is_minus = (minus >> k & 1) != 0;
                 const Place &place = places[at(entry.col)];
-                if (is_minus == (entry.value < 0))
+                if (place.mask != 0 && is_minus == (entry.value < 0))
                     branch.adds[place.word] += static_cast<std::uint32_t>(std::abs(entry.value))
                                                << place.shift;
             }
+        }
         branches.push_back(std::move(branch));
     }
     return branches;
@@ -151,13 +156,23 @@ std::optional<SieveProgram> sieve_program(const SieveWay &way) {
     for (std::size_t i = 0; i < way.rows.size(); ++i)
         for (const SieveEntry &entry : way.rows[i])
             finish[i] = std::max(finish[i], step_of_column[at(entry.col)]);
-    std::vector<std::size_t> by_finish(way.rows.size());
-    std::iota(by_finish.begin(), by_finish.end(), std::size_t{0});
+    SieveProgram program;
+    std::vector<std::size_t> by_finish;
+    for (std::size_t i = 0; i < way.rows.size(); ++i) {
+        if (!is_other(way.rows[i])) {
+            by_finish.push_back(i);
+            continue;
+        }
+        ++program.n_halved;
+        for (const SieveEntry &entry : way.rows[i]) program.told.push_back(entry.col);
+    }
+    std::sort(program.told.begin(), program.told.end());
+    program.told.erase(std::unique(program.told.begin(), program.told.end()), program.told.end());
     std::stable_sort(by_finish.begin(), by_finish.end(),
                      [&](std::size_t x, std::size_t y) { return finish[x] < finish[y]; });
 
-    SieveProgram program;
-    const std::vector<Place> places = places_of(factors, by_finish, program.words);
+    const std::vector<Place> places = places_of(factors, by_finish, program.first_told);
+    program.words = program.first_told + static_cast<std::uint32_t>((program.told.size() + 31) / 32);
     program.codes = exponents.codes;
     program.exponents = exponents.all;
     program.is_halved = way.is_halved;
@@ -167,7 +182,7 @@ std::optional<SieveProgram> sieve_program(const SieveWay &way) {
     for (std::size_t s = 0; s < way.steps.size(); ++s) {
         const auto taken = order.subspan(begin, at(way.steps[s]));
         Step step{
-            program.words, branches_of(columns, places, program.words, taken, way.is_halved && s == 0), {}};
+            program.first_told, branches_of(program, columns, places, taken, way.is_halved && s == 0), {}};
         begin += taken.size();
         for (; next < by_finish.size() && finish[by_finish[next]] == s; ++next)
             step.finishes.push_back(finish_of(factors[by_finish[next]], places[by_finish[next]], exponents));

@@ -52,8 +52,9 @@ class Predictor {
 // Column after column, each time the one that brings the most rows nearest to their end.
 std::vector<std::int32_t> greedy_order(const SieveRows &rows) {
     const SieveRows columns = transposed(rows);
-    std::vector<std::size_t> left;
-    for (const auto &row : rows) left.push_back(row.size());
+    constexpr double endless = 1e4;
+    std::vector<double> left;
+    for (const auto &row : rows) left.push_back(is_other(row) ? endless : static_cast<double>(row.size()));
     std::vector<std::int32_t> order;
     std::vector<char> is_taken(rows.size());
     for (std::size_t k = 0; k < rows.size(); ++k) {
@@ -62,8 +63,7 @@ std::vector<std::int32_t> greedy_order(const SieveRows &rows) {
         for (std::size_t j = 0; j < rows.size(); ++j) {
             if (is_taken[j]) continue;
             double gain = 0;
-            for (const SieveEntry &entry : columns[j])
-                gain += std::exp2(-static_cast<double>(left[at(entry.col)]));
+            for (const SieveEntry &entry : columns[j]) gain += std::exp2(-left[at(entry.col)]);
             if (gain > most) {
                 most = gain;
                 best = j;

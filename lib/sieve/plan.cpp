@@ -3,6 +3,7 @@
 #include "jit/text/text.hpp"
 #include "lib/base/fields.hpp"
 #include "lib/input/machine.hpp"
+#include "lib/number/residue_numbers.hpp"
 #include "lib/run/proposals.hpp"
 #include "lib/sieve/order.hpp"
 #include "lib/sieve/walk.hpp"
@@ -38,12 +39,8 @@ SieveRows rows_of(const Pattern &a, const std::vector<std::int8_t> &integers) {
     return rows;
 }
 
-bool are_light(const SieveRows &rows) {
-    return std::all_of(rows.begin(), rows.end(), [](const std::vector<SieveEntry> &row) {
-        std::int32_t weight = 0;
-        for (const SieveEntry &entry : row) weight += std::abs(entry.value);
-        return weight <= most_row_weight;
-    });
+std::int32_t other_rows(const SieveRows &rows) {
+    return static_cast<std::int32_t>(std::ranges::count_if(rows, is_other));
 }
 
 // One of the ways to write the sum: rows or columns, all x or half of them.
@@ -60,7 +57,7 @@ std::vector<Choice> choices(const SieveRows &of_block) {
     std::vector<Choice> all;
     for (const bool transposes : {false, true}) {
         const SieveRows rows = transposes ? transposed(of_block) : of_block;
-        if (!are_light(rows)) continue;
+        if (other_rows(rows) > most_lines_of_others) continue;
         for (const bool halves : {true, false}) {
             std::vector<SieveFactor> factors = row_factors(rows, halves);
             const bool has_odd = std::any_of(factors.begin(), factors.end(),
@@ -93,6 +90,27 @@ Pattern pattern_of(const SieveRows &rows) {
     return pattern;
 }
 
+// Each line that an entry ties to one before it.
+template <class EntryAt> void find_scales(SievePlan &plan, const EntryAt &entry) {
+    const SieveRows &rows = plan.way.rows, columns = transposed(rows);
+    std::vector<char> row_is_known(rows.size()), col_is_known(rows.size());
+    for (std::int32_t first = 0; first < std::ssize(rows); ++first) {
+        if (std::exchange(col_is_known[at(first)], 1) != 0) continue;
+        std::vector<std::int32_t> known{first};
+        for (std::size_t k = 0; k < known.size(); ++k)
+            for (const SieveEntry &of_col : columns[at(known[k])]) {
+                const std::int32_t i = of_col.col;
+                if (is_other(rows[at(i)]) || std::exchange(row_is_known[at(i)], 1) != 0) continue;
+                plan.scales.push_back({entry(i, known[k]), i, known[k], true});
+                for (const SieveEntry &of_row : rows[at(i)]) {
+                    if (std::exchange(col_is_known[at(of_row.col)], 1) != 0) continue;
+                    plan.scales.push_back({entry(i, of_row.col), i, of_row.col, false});
+                    known.push_back(of_row.col);
+                }
+            }
+    }
+}
+
 // What follows of the rest. False: products have too many different primes, or there is none but 0.
 bool complete(SievePlan &plan, const Pattern &a, const Poll &poll) {
     const Matching matching = maximum_matching(pattern_of(rows_of(a, plan.integers)), poll);
@@ -100,10 +118,20 @@ bool complete(SievePlan &plan, const Pattern &a, const Poll &poll) {
     std::optional<SieveProgram> program = sieve_program(plan.way);
     if (!program) return false;
     plan.program = *std::move(program);
-    std::vector<std::int64_t> entries;
-    for (std::int32_t i = 0; i < a.rows; ++i) entries.push_back(entry_at(a, i, matching.col_of_row[at(i)]));
-    for (const std::int64_t k : entries) plan.of_matching.push_back(plan.integers[at(k)]);
-    plan.read = EntriesRead(std::move(entries)); // by row, and so ascending
+    const SieveRows &rows = plan.way.rows;
+    const auto entry = [&](std::int32_t i, std::int32_t j) {
+        return plan.transposed ? entry_at(a, j, i) : entry_at(a, i, j);
+    };
+    for (std::int32_t i = 0; i < a.rows; ++i) {
+        if (!is_other(rows[at(i)])) continue;
+        plan.others.emplace_back();
+        for (const std::int32_t j : plan.program.told) plan.others.back().push_back(entry(i, j));
+    }
+    find_scales(plan, entry);
+    std::vector<std::int64_t> read;
+    for (const SievePlan::Scale &scale : plan.scales) read.push_back(scale.entry);
+    for (const std::vector<std::int64_t> &row : plan.others) read.insert(read.end(), row.begin(), row.end());
+    plan.read = EntriesRead(std::move(read));
     return true;
 }
 
@@ -129,9 +157,13 @@ struct SavedSieve {
     }
 };
 
-std::int64_t walk_bytes(const SievePlan &plan) {
-    const auto prefixes = 64 * least_prefixes * plan.program.prefix_words();
-    return static_cast<std::int64_t>(SieveWalk::bytes(plan.program, plan.prefix_step) + prefixes);
+// `matrices`: modulo so many primes, where there are other rows.
+std::int64_t walk_bytes(const SievePlan &plan, std::size_t matrices) {
+    const std::size_t others = plan.others.size();
+    return static_cast<std::int64_t>(
+        64 * least_prefixes * plan.program.prefix_words() +
+        SieveWalk::bytes(plan.program, plan.prefix_step, others > 0 ? matrices : 1) +
+        OtherRows::bytes(matrices, others, plan.program.told.size()));
 }
 
 // A way, column by column, and the prefixes that it meets.
@@ -153,10 +185,25 @@ std::optional<Counted> counted(Choice choice, double seconds, const Poll &poll) 
     return Counted{choice.transposed, std::move(way), *std::move(one_by_one), std::move(profile)};
 }
 
+// Modulo how many primes: where entries are not looked at, those of other rows alone are long.
+double residues_beside(const Proposals &task, std::size_t others) {
+    constexpr double guessed_bits = 60;
+    const Numbers &numbers = task.values.numbers;
+    if (numbers.precision == Precision::exact) return task.matrices();
+    const double bits = task.bits + guessed_bits * static_cast<double>(others);
+    return (std::ceil(bits / residue_bits) + 1) * (numbers.complex ? 2 : 1);
+}
+
 // On a GPU where it is given, else on a thread.
 std::optional<Candidate> candidate_of(const Proposals &task, Engine self, const Counted &of,
                                       const GpuProperties *gpu = nullptr) {
-    const SievePace pace = gpu ? sieve_pace(*gpu) : sieve_pace_of_thread;
+    SievePace pace = gpu ? sieve_pace(*gpu) : sieve_pace_of_thread;
+    const std::size_t others = at(other_rows(of.way.rows));
+    if (gpu && others > 0) return {};
+    const double matrices = residues_beside(task, others),
+                 product = OtherRows::seconds(matrices, others, of.one_by_one.told.size());
+    pace.leaf += product;
+    pace.far_leaf += product;
     const SieveProfile &profile = of.profile;
     SievePlan plan;
     plan.integers = task.values.structure->integers;
@@ -178,7 +225,7 @@ std::optional<Candidate> candidate_of(const Proposals &task, Engine self, const 
     c.cost.states = c.cost.operations = cost.prefixes;
     c.cost.peak_states = static_cast<double>(SieveWalk::most_at_once(plan.program, plan.prefix_step));
     c.cost.bytes_per_state = static_cast<std::int64_t>(4 * plan.program.prefix_words());
-    c.cost.bytes = static_cast<double>(walk_bytes(plan));
+    c.cost.bytes = static_cast<double>(walk_bytes(plan, static_cast<std::size_t>(matrices)));
     c.cost.serial_seconds = call_seconds + cost.seconds;
     if (gpu) {
         c.on_gpu = true;
@@ -243,7 +290,8 @@ void propose_sieve_at_last(Proposals &task, Engine self) {
     if (!rows)
         return refuse(task, self,
                       "takes matrices of up to 128 lines whose entries are small integers, or of equal "
-                      "magnitudes, but for a factor of each line: this one is none");
+                      "magnitudes, but for a factor of each line, or multiples of one number by small "
+                      "integers but for a few rows or columns: this one is none");
     const std::size_t known = place_of(task, self);
     double others = std::numeric_limits<double>::infinity();
     for (const Candidate &c : task.candidates)
@@ -252,8 +300,9 @@ void propose_sieve_at_last(Proposals &task, Engine self) {
     const std::vector<Choice> all = choices(*rows);
     if (all.empty())
         return refuse(task, self,
-                      formatted("takes rows whose absolute values sum to {} at most, once made integers",
-                                most_row_weight));
+                      formatted("takes rows whose absolute values sum to {} at most, once made integers, "
+                                "but for {} or less",
+                                most_row_weight, most_lines_of_others));
     if (!task.asks_for(self) && others < unnoticed) return;
     std::optional<Choice> first = cheapest(all, 0, task.poll());
     if (!task.asks_for(self) && first->seconds() / optimism > SearchBudget::far * others) return;
@@ -264,7 +313,8 @@ void propose_sieve_at_last(Proposals &task, Engine self) {
         std::min({budget.of(own), budget.most(std::min(own, others)), most_search * task.effort});
     first = cheapest(all, seconds * 2 / 3, task.poll());
     const std::optional<Counted> of = counted(*std::move(first), seconds / 3, task.poll());
-    constexpr const char *primes = "takes rows whose sums have fewer different primes than these";
+    constexpr const char *primes = "takes rows whose sums have fewer different primes than these, and on "
+                                   "a GPU none of other numbers";
     if (task.wants_on_cpu(self) && task.options.device != Device::gpu) {
         std::optional<Candidate> c = of ? candidate_of(task, self, *of) : std::nullopt;
         if (!c) return refuse(task, self, primes);
@@ -280,11 +330,6 @@ void propose_sieve_at_last(Proposals &task, Engine self) {
     if (!c) return task.options.device == Device::gpu ? refuse(task, self, primes) : void();
     task.require_gpu(*c);
     task.add(*std::move(c), {});
-}
-
-KernelSource sieve_source(const Candidate &c, const Numbers &, bool) {
-    const auto &plan = *plan_as<SievePlan>(c);
-    return {sieve_kernel(plan.program, plan.prefix_step).source(), {}};
 }
 
 double pieces_of_sieve(const Candidate &c) {
@@ -319,7 +364,7 @@ std::shared_ptr<const EnginePlan> restored_sieve(std::string_view bytes, const P
     const SieveRows rows = rows_of(of.a, integers);
     plan.way = {saved.transposed ? transposed(rows) : rows, saved.halved, std::move(saved.order),
                 std::move(saved.steps)};
-    require(are_light(plan.way.rows) && complete(plan, of.a, no_poll), what);
+    require(other_rows(plan.way.rows) <= most_lines_of_others && complete(plan, of.a, no_poll), what);
     plan.pieces_asked = saved.pieces;
     require(1 <= saved.pieces && saved.pieces <= most_pieces, what);
     cut(plan);
@@ -328,7 +373,8 @@ std::shared_ptr<const EnginePlan> restored_sieve(std::string_view bytes, const P
 
 void check_sieve(const Candidate &c) {
     const auto *plan = plan_as<SievePlan>(c);
-    require(plan && plan->transposed == c.transposed && (!c.on_gpu || sieve_cells(plan->program) > 0),
+    require(plan && plan->transposed == c.transposed &&
+                (!c.on_gpu || (plan->others.empty() && sieve_cells(plan->program) > 0)),
             "a walk over signs");
 }
 
@@ -338,12 +384,15 @@ std::string sieve_text(const Candidate &c) {
     const double subsets =
         std::exp2(static_cast<double>(plan->way.order.size()) - (plan->way.is_halved ? 1 : 0));
     return formatted("engine {}: of 2^{:.0f} signs of the {} 1 in {:.3g} prefixes is met, {:.3g} of them "
-                     "(+-{:.0f} %), {:.3g} after the worst of {} steps; {}\n",
+                     "(+-{:.0f} %), {:.3g} after the worst of {} steps; {}{}\n",
                      engine_name(c.engine), std::log2(subsets), plan->transposed ? "rows" : "columns",
                      std::max(1.0, 2 * subsets / c.cost.states), c.cost.states, 100 * plan->spread,
                      plan->peak, plan->program.steps.size(),
                      plan->way.is_halved ? "half of the signs are enough"
-                                         : "rows of odd sums are shifted by one");
+                                         : "rows of odd sums are shifted by one",
+                     plan->others.empty() ? ""
+                                          : formatted("; {} {} of other numbers", plan->others.size(),
+                                                      plan->transposed ? "columns" : "rows"));
 }
 
 void put_sieve(Json &json, const Candidate &c) {
@@ -353,6 +402,7 @@ void put_sieve(Json &json, const Candidate &c) {
     json["peak_prefixes"] = plan->peak;
     json["steps"] = plan->program.steps.size();
     json["halved"] = plan->way.is_halved;
+    json["other_lines"] = plan->others.size();
 }
 
 } // namespace libperm

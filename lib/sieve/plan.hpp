@@ -16,11 +16,11 @@ namespace libperm {
 
 class Proposals;
 
-// The block is r_i b_ij c_j, so its permanent is that of B times all r and all c, which is the product of the
-// block's entries over those of B along any of its matchings.
+// The block is r_i b_ij c_j, so its permanent is that of B times all r and all c. These follow line by line
+// from entries. Rows of other numbers have no r_i, and are divided by c_j.
 class SievePlan final : public EnginePlan {
   public:
-    std::vector<std::int8_t> integers; // B, by entry
+    std::vector<std::int8_t> integers; // B, by entry; no_integer where it is none
     SieveWay way;                      // of B, or of B^T
     bool transposed = false;
     std::uint64_t pieces_asked = 1; // of which there may be fewer
@@ -30,11 +30,18 @@ class SievePlan final : public EnginePlan {
     // What follows of these.
     SieveProgram program;
     std::uint64_t prefix_step = 0, pieces = 1; // these are ranges of the prefixes after so many steps
-    EntriesRead read;                          // a matching
-    std::vector<std::int8_t> of_matching;      // B there, in the order of `read`
+    struct Scale {
+        std::int64_t entry;
+        std::int32_t row, col; // of the way
+        bool tells_row;        // r_i by c_j, else c_j by r_i; what nothing tells is 1
+    };
+    std::vector<Scale> scales;                     // in their order
+    std::vector<std::vector<std::int64_t>> others; // these, by column that prefixes tell the sign of
+    EntriesRead read;                              // all of these
 
     std::int64_t bytes() const override;
     std::span<const std::int64_t> entries_read() const override { return read.all(); }
+    bool is_fit(const Residues &residues, std::size_t matrix) const override;
     bool is_for(const Structure &x) const override { return x.integers == integers; }
 };
 

@@ -11,6 +11,7 @@ namespace {
 SieveFactor row_factor(const std::vector<SieveEntry> &row, bool is_halved) {
     SieveFactor factor;
     factor.shares = {1};
+    if (is_other(row)) return factor;
     for (const SieveEntry &entry : row) {
         const auto more = at(std::abs(entry.value));
         factor.weight += std::abs(entry.value);
@@ -38,6 +39,12 @@ SieveFactor row_factor(const std::vector<SieveEntry> &row, bool is_halved) {
 }
 
 } // namespace
+
+bool is_other(const std::vector<SieveEntry> &row) {
+    std::int32_t weight = 0;
+    for (const SieveEntry &entry : row) weight += std::abs(entry.value);
+    return weight > most_row_weight;
+}
 
 SieveRows transposed(const SieveRows &rows) {
     SieveRows columns(rows.size());

@@ -9,11 +9,14 @@ namespace libperm {
 constexpr std::int32_t most_row_weight = 127; // the sum of a row's absolute values
 
 struct SieveEntry {
-    std::int32_t col, value; // not 0
+    std::int32_t col, value; // not 0; no_integer: another number
 };
 using SieveRows = std::vector<std::vector<SieveEntry>>; // square
 
 SieveRows transposed(const SieveRows &rows);
+
+// Of larger sum, or of an entry that is no small integer: it has no factor, its sum is multiplied at last.
+bool is_other(const std::vector<SieveEntry> &row);
 
 // scale * count - offset, where count is the sum of the absolute values whose signs agree with their
 // columns'. The scale is 2 where the row's sum is odd and is to change its sign with all x.

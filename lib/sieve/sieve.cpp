@@ -5,12 +5,15 @@
 #include "lib/run/on_each_device.hpp"
 #include "lib/run/pieces.hpp"
 #include "lib/run/placement.hpp"
+#include "lib/run/unfit_prime.hpp"
 #include "lib/sieve/plan.hpp"
 #include "lib/sieve/walk.hpp"
 #include "lib/sieve/walk_on_device.hpp"
 #include "preprocess/index.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -25,29 +28,40 @@ constexpr std::uint64_t pieces_at_once = 8; // that a device takes
 
 // What a piece comes to.
 struct SievePart {
-    mpz_class sum;
+    std::vector<mpz_class> sums;
     double prefixes = 0;
 };
 
 void save_part(cereal::PortableBinaryOutputArchive &ar, const SievePart &part) {
-    ar(part.sum.get_str(32), part.prefixes);
+    for (const mpz_class &sum : part.sums) ar(sum.get_str(32));
+    ar(part.prefixes);
 }
 void load_part(cereal::PortableBinaryInputArchive &ar, SievePart &part) {
+    constexpr const char *what = "the sum of a piece";
     std::string digits;
-    ar(digits, part.prefixes);
-    const bool is_number = digits.find_first_not_of("-0123456789abcdefghijklmnopqrstuv") == std::string::npos;
-    require(is_number && part.sum.set_str(digits, 32) == 0 && part.prefixes >= 0, "the sum of a piece");
+    for (mpz_class &sum : part.sums) {
+        ar(digits);
+        const bool is_number =
+            digits.find_first_not_of("-0123456789abcdefghijklmnopqrstuv") == std::string::npos;
+        require(is_number && sum.set_str(digits, 32) == 0, what);
+    }
+    ar(part.prefixes);
+    require(part.prefixes >= 0, what);
 }
 
 // Walks that are at hand, one for each thread at work, as their blocks and counts are large.
 class Walks {
   public:
-    Walks(const SievePlan &plan, MemoryAccount &account) : plan_(plan), account_(account) {}
+    Walks(const SievePlan &plan, const OtherRows &others, MemoryAccount &account)
+        : plan_(plan), others_(others), account_(account) {}
+    std::int64_t bytes() const { // of each
+        return static_cast<std::int64_t>(SieveWalk::bytes(plan_.program, plan_.prefix_step, others_.width()));
+    }
 
     SievePart sum(std::span<const std::uint32_t> prefixes, RunControl &control) {
         std::unique_ptr<Walk> walk = take();
         SievePart part;
-        part.sum = walk->walk.sum(prefixes, [&](double met) {
+        part.sums = walk->walk.sums(prefixes, [&](double met) {
             part.prefixes += met;
             control.advance(met);
         });
@@ -71,12 +85,13 @@ class Walks {
                 return walk;
             }
         }
-        const auto bytes = static_cast<std::int64_t>(SieveWalk::bytes(plan_.program, plan_.prefix_step));
-        Charge charge(&account_, bytes);
-        return std::make_unique<Walk>(Walk{std::move(charge), SieveWalk(plan_.program, plan_.prefix_step)});
+        Charge charge(&account_, bytes());
+        return std::make_unique<Walk>(
+            Walk{std::move(charge), SieveWalk(plan_.program, plan_.prefix_step, others_)});
     }
 
     const SievePlan &plan_;
+    const OtherRows &others_;
     MemoryAccount &account_;
     std::mutex mutex_;
     std::vector<std::unique_ptr<Walk>> idle_;
@@ -107,50 +122,110 @@ class Prefixes {
 template <class Done>
 void run_on(SieveOnDevice &device, const Prefixes &prefixes, std::span<const std::uint64_t> pieces,
             RunControl &control, const Done &done) {
-    std::vector<std::uint32_t> next = device.follow(prefixes.of(pieces[0]));
+    Charge charge(&control.memory());
+    std::vector<std::uint32_t> next;
+    const auto follow = [&](std::uint64_t piece) {
+        next = device.follow(prefixes.of(piece));
+        charge.resize(static_cast<std::int64_t>(2 * 4 * next.capacity())); // and those one step before
+    };
+    follow(pieces[0]);
     for (std::size_t k = 0; k < pieces.size(); ++k) {
         control.begin_piece();
         device.start(next);
-        if (k + 1 < pieces.size()) next = device.follow(prefixes.of(pieces[k + 1]));
+        if (k + 1 < pieces.size()) follow(pieces[k + 1]);
         SieveOnDevice::Sum sum = device.finish();
         control.advance(sum.prefixes);
-        done(pieces[k], SievePart{std::move(sum.products), sum.prefixes});
+        done(pieces[k], SievePart{{std::move(sum.products)}, sum.prefixes});
     }
 }
 
-// perm(B), of all terms' sum; where this is one shard's alone the number is of no use.
-mpz_class permanent_of(const SieveProgram &program, mpz_class sum) {
-    if (program.is_halved) sum *= 2;
-    mpz_fdiv_q_2exp(sum.get_mpz_t(), sum.get_mpz_t(), program.n_halved);
-    return sum;
-}
-
-std::uint64_t modulo(const SievePlan &plan, const mpz_class &permanent, const Residues &residues,
-                     std::size_t matrix) {
-    const Montgomery field(residues.primes[matrix]);
-    const auto residue = [&](const mpz_class &x) {
-        return field.to(mpz_fdiv_ui(x.get_mpz_t(), field.prime()));
-    };
-    std::uint64_t product = residue(permanent), below = field.to(1);
-    for (std::size_t k = 0; k < plan.of_matching.size(); ++k) {
-        product = field.multiply(product, field.to(residues.values[matrix][k]));
-        below = field.multiply(below, residue(plan.of_matching[k]));
+// r_i and c_j modulo a prime, as Montgomery has numbers.
+class Scales {
+  public:
+    // Throws UnfitPrime.
+    Scales(const SievePlan &plan, const Residues &residues, std::size_t matrix)
+        : plan_(plan),
+          values_(residues.values[matrix]),
+          field_(residues.primes[matrix]),
+          rows_(plan.way.rows.size(), field_.to(1)),
+          cols_(rows_) {
+        if (!plan.is_fit(residues, matrix)) throw UnfitPrime(Engine::sieve, "an entry");
+        for (const SievePlan::Scale &scale : plan.scales) {
+            std::uint64_t &row = rows_[at(scale.row)], &col = cols_[at(scale.col)];
+            const std::int64_t b = plan.integers[at(scale.entry)];
+            const std::uint64_t size = field_.to(static_cast<std::uint64_t>(std::abs(b))),
+                                signed_b = b < 0 ? field_.subtract(0, size) : size;
+            (scale.tells_row ? row : col) =
+                quotient(entry(scale.entry), field_.multiply(signed_b, scale.tells_row ? col : row));
+        }
     }
-    return field.from(field.multiply(product, field.power(below, field.prime() - 2)));
-}
+
+    std::uint64_t other(std::size_t row, std::size_t k) const { // of those that are told
+        return quotient(entry(plan_.others[row][k]), cols_[at(plan_.program.told[k])]);
+    }
+
+    // The block's permanent, of the sum of all terms, beside other rows as Montgomery has numbers.
+    std::uint64_t permanent(const mpz_class &sum) const {
+        const std::uint64_t residue = mpz_fdiv_ui(sum.get_mpz_t(), field_.prime());
+        std::uint64_t product = plan_.others.empty() ? field_.to(residue) : residue;
+        if (plan_.program.is_halved) product = field_.add(product, product);
+        for (const std::uint64_t r : rows_) product = field_.multiply(product, r);
+        for (const std::uint64_t c : cols_) product = field_.multiply(product, c);
+        return field_.from(quotient(product, field_.power(field_.to(2), plan_.program.n_halved)));
+    }
+
+  private:
+    std::uint64_t entry(std::int64_t k) const { return field_.to(plan_.read.value(values_, k)); }
+    std::uint64_t quotient(std::uint64_t x, std::uint64_t y) const {
+        return field_.multiply(x, field_.power(y, field_.prime() - 2));
+    }
+
+    const SievePlan &plan_;
+    const std::vector<std::uint64_t> &values_;
+    const Montgomery field_;
+    std::vector<std::uint64_t> rows_, cols_;
+};
 
 } // namespace
+
+bool SievePlan::is_fit(const Residues &residues, std::size_t matrix) const {
+    return std::ranges::none_of(
+        scales, [&](const Scale &s) { return read.value(residues.values[matrix], s.entry) == 0; });
+}
+
+// As a GPU's first piece has it.
+KernelSource sieve_source(const Candidate &c, const Numbers &, bool) {
+    const SievePlan &plan = *plan_as<SievePlan>(c);
+    if (!plan.others.empty()) return {{}, "rows of other numbers than small integers are for a CPU alone"};
+    const Prefixes prefixes(plan);
+    const auto first = prefixes.of(0);
+    std::vector<std::uint32_t> followed(first.begin(), first.end());
+    const std::size_t step = SieveOnDevice::follow_first(plan.program, plan.prefix_step, followed);
+    return {sieve_kernel(plan.program, step).source(), {}};
+}
 
 EngineResult run_sieve(const EngineRun &run, const EngineInput &input) {
     const SievePlan &plan = *plan_as<SievePlan>(run.choice);
     RunControl &control = run.control;
+    const Residues &residues = *input.residues();
     const Prefixes prefixes(plan);
-    const Charge charge(&control.memory(), prefixes.bytes());
+    const auto tables =
+        OtherRows::bytes(residues.primes.size(), plan.others.size(), plan.program.told.size());
+    const Charge charge(&control.memory(), prefixes.bytes() + static_cast<std::int64_t>(tables));
+    std::vector<Scales> scales;
+    for (std::size_t k = 0; k < residues.primes.size(); ++k) scales.emplace_back(plan, residues, k);
+    const auto other = [&](std::size_t matrix, std::size_t row, std::size_t k) {
+        return scales[matrix].other(row, k);
+    };
+    const OtherRows others =
+        plan.others.empty() ? OtherRows()
+                            : OtherRows(residues.primes, plan.others.size(), plan.program.told.size(), other);
+    const SievePart nothing{std::vector<mpz_class>(others.width()), 0};
     const double work = run.choice.cost.operations / static_cast<double>(plan.pieces);
     EngineResult result;
     std::vector<SievePart> parts;
     const auto run_pieces = [&](const auto &compute) {
-        parts = parts_of_pieces(control, prefixes.pieces(), work, SievePart(), compute);
+        parts = parts_of_pieces(control, prefixes.pieces(), work, nothing, compute);
     };
     const auto on_gpus = [&] {
         const DeviceQueues queues = run.gpus.when_needed();
@@ -167,23 +242,20 @@ EngineResult run_sieve(const EngineRun &run, const EngineInput &input) {
         result.counts.peak_bytes = devices.peak_bytes();
     };
     if (!run.choice.on_gpu || !run_on_gpu("a walk over signs", run.options, on_gpus)) {
-        Walks walks(plan, control.memory());
-        const auto bytes = static_cast<double>(SieveWalk::bytes(plan.program, plan.prefix_step));
+        Walks walks(plan, others, control.memory());
         const auto piece = [&](std::uint64_t k) { return walks.sum(prefixes.of(k), control); };
-        run_pieces(each_on_its_thread(control, piece, bytes));
+        run_pieces(each_on_its_thread(control, piece, static_cast<double>(walks.bytes())));
     }
-    mpz_class sum;
+    std::vector<mpz_class> sums = nothing.sums;
     for (const SievePart &part : parts) {
-        sum += part.sum;
+        for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += part.sums[k];
         result.counts.states += part.prefixes;
     }
     result.counts.operations = result.counts.states;
     result.counts.peak_states = run.choice.cost.peak_states;
-    const mpz_class permanent = permanent_of(plan.program, std::move(sum));
-    const Residues &residues = *input.residues();
     ResidueVector values;
-    for (std::size_t matrix = 0; matrix < residues.primes.size(); ++matrix)
-        values.push_back(modulo(plan, permanent, residues, matrix));
+    for (std::size_t k = 0; k < scales.size(); ++k)
+        values.push_back(scales[k].permanent(sums[plan.others.empty() ? 0 : k]));
     result.value = std::move(values);
     return result;
 }

@@ -2,11 +2,13 @@
 //
 // The next step is the last whose block fills vectors, so that memory is bounded and vectors are full until a
 // walk comes to its end. Products are counted by their codes, +1 or -1 each, and are numbers only when all
-// are counted: nothing overflows before 2^63 of one code.
+// are counted: nothing overflows before 2^63 of one code. Beside rows of other numbers what is counted of a
+// code are the products of their sums, modulo primes.
 #pragma once
 
 #include "jit/lanes/sieve_steps.hpp"
 #include "jit/program/sieve.hpp"
+#include "lib/sieve/other_rows.hpp"
 #include "lib/sieve/products.hpp"
 
 #include <gmpxx.h>
@@ -21,37 +23,41 @@ namespace libperm {
 // Counts of codes, by the code itself where there are few, else in a table that is added up when it is full.
 class SieveCounts {
   public:
-    explicit SieveCounts(const SieveProgram &program);
+    SieveCounts(const SieveProgram &program, const OtherRows &others);
     static bool are_direct(const SieveProgram &program);
-    static std::size_t bytes(const SieveProgram &program);
+    static std::size_t bytes(const SieveProgram &program, std::size_t width);
 
     void add(const SieveBlock &whole);
-    mpz_class take_sum(); // of products; there are no counts then
+    std::vector<mpz_class> take_sums(); // of products, by residue; there are no counts then
 
   private:
+    template <class Add> void add_each(const SieveBlock &whole, const Add &add_at);
     void add_up();
     std::size_t place_of(std::uint64_t key) const; // in the table
     void make_room();
 
     const SieveProgram &program_;
+    const OtherRows &others_;
+    const std::size_t width_; // of a count
     bool is_direct_;
     std::vector<std::int64_t> counts_;
     std::vector<std::uint64_t> keys_; // of the counts; no_key: there is none
     std::size_t known_ = 0;
     const SieveProducts products_;
-    mpz_class sum_;
+    std::vector<mpz_class> sums_;
 };
 
 class SieveWalk {
   public:
-    // Prefixes come after `first_step` steps. The program outlives the walk.
-    SieveWalk(const SieveProgram &program, std::size_t first_step);
-    static std::size_t bytes(const SieveProgram &program, std::size_t first_step);
+    // Prefixes come after `first_step` steps. The program and the other rows outlive the walk.
+    SieveWalk(const SieveProgram &program, std::size_t first_step, const OtherRows &others);
+    static std::size_t bytes(const SieveProgram &program, std::size_t first_step, std::size_t width);
     static std::size_t most_at_once(const SieveProgram &program, std::size_t first_step); // prefixes
 
-    // The sum of the products of all x that begin with these prefixes, as sieve_prefixes lists them.
-    // met(prefixes) is told every some millions.
-    template <class Met> mpz_class sum(std::span<const std::uint32_t> prefixes, const Met &met) {
+    // The sum of the products of all x that begin with these prefixes, as sieve_prefixes lists them: one
+    // number, or residues times 2^64 beside other rows. met(prefixes) is told every some millions.
+    template <class Met>
+    std::vector<mpz_class> sums(std::span<const std::uint32_t> prefixes, const Met &met) {
         for (;;) {
             while (!has_full_block() && !prefixes.empty()) prefixes = prefixes.subspan(take(prefixes));
             if (!go_on()) break;
@@ -61,7 +67,7 @@ class SieveWalk {
         }
         met(met_);
         met_ = 0;
-        return counts_.take_sum();
+        return counts_.take_sums();
     }
 
   private:

@@ -35,15 +35,19 @@ SieveOnDevice::SieveOnDevice(DeviceQueue &queue, const SieveProgram &program, st
 
 // The first piece tells how far all are followed: the kernel is written for the steps that are left.
 std::vector<std::uint32_t> SieveOnDevice::follow(std::span<const std::uint32_t> prefixes) {
-    const std::size_t size = program_.prefix_words();
     std::vector<std::uint32_t> all(prefixes.begin(), prefixes.end());
     if (device_step_) return sieve_prefixes(program_, first_, *device_step_, std::move(all));
-    std::size_t step = first_;
-    for (; step + 1 < program_.steps.size() && all.size() < enough_ * size; ++step)
-        all = sieve_prefixes(program_, step, step + 1, std::move(all));
-    device_step_ = step;
+    device_step_ = follow_first(program_, first_, all, enough_);
     load();
     return all;
+}
+
+std::size_t SieveOnDevice::follow_first(const SieveProgram &program, std::size_t first_step,
+                                        std::vector<std::uint32_t> &prefixes, std::size_t enough) {
+    std::size_t step = first_step;
+    for (; step + 1 < program.steps.size() && prefixes.size() < enough * program.prefix_words(); ++step)
+        prefixes = sieve_prefixes(program, step, step + 1, std::move(prefixes));
+    return step;
 }
 
 void SieveOnDevice::load() {

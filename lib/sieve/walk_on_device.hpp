@@ -24,6 +24,10 @@ class SieveOnDevice { // throws JitError
     SieveOnDevice(DeviceQueue &queue, const SieveProgram &program, std::size_t first_step,
                   std::size_t enough = for_all_warps);
 
+    // Follows the prefixes of a first piece; from which step on the device goes.
+    static std::size_t follow_first(const SieveProgram &program, std::size_t first_step,
+                                    std::vector<std::uint32_t> &prefixes, std::size_t enough = for_all_warps);
+
     // What begins with these prefixes of a piece, in their order.
     std::vector<std::uint32_t> follow(std::span<const std::uint32_t> prefixes);
 

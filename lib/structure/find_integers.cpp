@@ -4,8 +4,9 @@
 #include "preprocess/index.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <optional>
+#include <utility>
 
 namespace libperm {
 namespace {
@@ -44,16 +45,51 @@ template <class Value> const Value *common_unit(const std::vector<Value> &values
     return unit;
 }
 
-// All entries as multiples of a unit; none: one is not.
-template <class Value> Integers multiples(const BlockOf<Value> &block, const Value &unit) {
+// All entries as multiples of a unit; none: some are not, in more rows, and in more columns, than may be.
+template <class Value>
+Integers multiples(const BlockOf<Value> &block, const Value &unit, std::int32_t most_lines = 0) {
     Integers integers;
     integers.reserve(block.values.size());
-    for (const Value &x : block.values) {
-        const int q = quotient(x, unit);
-        if (q == none) return {};
-        integers.push_back(static_cast<std::int8_t>(q));
-    }
+    std::int32_t rows = 0, cols = 0, last = -1;
+    std::array<char, most_integer_lines> is_met{};
+    for (std::int32_t i = 0; i < block.n(); ++i)
+        for (const std::int32_t j : block.pattern.row(i)) {
+            const int q = quotient(block.values[integers.size()], unit);
+            integers.push_back(q == none ? no_integer : static_cast<std::int8_t>(q));
+            if (q != none) continue;
+            rows += std::exchange(last, i) != i;
+            cols += std::exchange(is_met[at(j)], 1) == 0;
+            if (rows > most_lines && cols > most_lines) return {};
+        }
     return integers;
+}
+
+bool are_alike(const Tracked &x, const Tracked &y) {
+    return std::abs(x.value) == std::abs(y.value) && x.exp2 == y.exp2;
+}
+bool are_alike(const Gaussian &x, const Gaussian &y) { return x == y || x == Gaussian{-y.re, -y.im}; }
+
+// A number whose magnitude is met again and again; null: there may be none.
+template <class Value> const Value *frequent(const std::vector<Value> &values) {
+    constexpr std::size_t looked_at = 16;
+    constexpr std::ptrdiff_t often = 4;
+    std::array<const Value *, looked_at> some;
+    for (std::size_t k = 0; k < looked_at; ++k) some[k] = &values[k * values.size() / looked_at];
+    for (const Value *x : some)
+        if (!is_zero(*x) &&
+            std::ranges::count_if(some, [x](const Value *y) { return are_alike(*x, *y); }) >= often)
+            return x;
+    return nullptr;
+}
+
+// Multiples but for some lines.
+template <class Value> Integers beside_others(const BlockOf<Value> &block) {
+    constexpr std::int32_t least_lines = 12;
+    if (block.n() < least_lines) return {};
+    const std::int32_t most = std::min(most_lines_of_others, block.n() / 4);
+    if (Integers of_one = multiples(block, number_one<Value>(), most); !of_one.empty()) return of_one;
+    const Value *unit = frequent(block.values);
+    return unit ? multiples(block, *unit, most) : Integers();
 }
 
 // Absolute values as doubles; infinite or 0 where they are none.
@@ -135,7 +171,9 @@ template <class Value> std::vector<std::int8_t> find_integers(const BlockOf<Valu
     if (Integers of_one = multiples(block, number_one<Value>()); !of_one.empty()) return of_one;
     if (const Value *unit = common_unit(block.values))
         if (Integers of_unit = multiples(block, *unit); !of_unit.empty()) return of_unit;
-    return may_be_products(block) ? signs_of_products(exact_block(block), poll) : Integers();
+    if (may_be_products(block))
+        if (Integers signs = signs_of_products(exact_block(block), poll); !signs.empty()) return signs;
+    return beside_others(block);
 }
 
 template std::vector<std::int8_t> find_integers(const Block &block, const Poll &poll);

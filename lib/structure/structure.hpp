@@ -50,13 +50,16 @@ struct Separable {
     }
 };
 
+constexpr std::int8_t no_integer = -128;
+
 struct Structure {
     Background background;
     LowRank low_rank;
     Separable separable;
     // r_i b_ij c_j with small integers b_ij: these, by entry; none: they are not, or large, or of many lines.
-    // An entry may be 0. Not compared: whoever computes with them compares them (EnginePlan::is_for), others
-    // need not.
+    // An entry may be 0. Where no_integer is among them, in a few rows or a few columns, all others are the
+    // multiples of one number. Not compared: whoever computes with them compares them (EnginePlan::is_for),
+    // others need not.
     std::vector<std::int8_t> integers;
     bool nearly_rank_one = false; // no entry is negative or 0, and all are u_i v_j up to some roundings
     // Rows whose entries are all in the next one's, in this order, and u_i v_j: a Ferrers board. None: it is

@@ -129,6 +129,19 @@ def test_minors_of_exact_numbers_are_exact(entries):
     assert compared > 5
 
 
+def test_exact_derivatives_of_zeros_and_ones_sum_to_the_permanent_in_every_line():
+    random, n = np.random.default_rng(SEED), 26
+    a = np.zeros((n, n), np.int64)
+    for _ in range(8):
+        a[range(n), random.permutation(n)] = 1
+    a = sparse.csr_array(a)
+    permanent = libperm.permanent(a)
+    terms = libperm.gradient(a).multiply(a)
+    assert permanent > 0
+    for axis in (0, 1):
+        assert terms.sum(axis=axis).tolist() == [permanent] * n
+
+
 def test_what_is_in_a_matrix_says_what_its_derivatives_are():
     random = np.random.default_rng(SEED)
     a = random.integers(2**40, 2**41, (9, 9))

@@ -2,6 +2,7 @@
 // with shifted rows, any order, any steps, prefixes at any depth, against the exact oracle.
 #include "bench/families.hpp"
 #include "jit/lanes/sieve_steps.hpp"
+#include "lib/number/residues.hpp"
 #include "lib/sieve/build.hpp"
 #include "lib/sieve/order.hpp"
 #include "lib/sieve/walk.hpp"
@@ -57,14 +58,21 @@ SieveWay random_way(SieveRows rows, Random &random) {
     return way;
 }
 
-mpz_class by_walk(const SieveProgram &program, std::size_t step, std::size_t portion) {
+mpz_class sum_of_walk(const SieveProgram &program, std::size_t step, std::size_t portion,
+                      const OtherRows &others) {
     const std::vector<std::uint32_t> prefixes = sieve_prefixes(program, step);
-    SieveWalk walk(program, step);
+    SieveWalk walk(program, step, others);
     mpz_class sum;
     const std::size_t some = portion * program.prefix_words();
     for (std::size_t from = 0; from < prefixes.size(); from += some)
-        sum += walk.sum(std::span(prefixes).subspan(from, std::min(some, prefixes.size() - from)),
-                        [](double) {});
+        sum += walk.sums(std::span(prefixes).subspan(from, std::min(some, prefixes.size() - from)),
+                         [](double) {})
+                   .back();
+    return sum;
+}
+
+mpz_class by_walk(const SieveProgram &program, std::size_t step, std::size_t portion) {
+    mpz_class sum = sum_of_walk(program, step, portion, OtherRows());
     if (program.is_halved) sum *= 2;
     CHECK(mpz_divisible_2exp_p(sum.get_mpz_t(), program.n_halved));
     return sum >> program.n_halved;
@@ -94,6 +102,60 @@ TEST_CASE("walks over signs give the permanents of small integers") {
     }
     CHECK(walked > run::enough(run::sweep(6000)) * 9 / 10);
     CHECK(dropped > walked / 2);
+}
+
+TEST_CASE("walks carry rows of other numbers, modulo primes") {
+    Random random(run::seed(0x73696536));
+    const std::vector<std::uint64_t> primes = primes_below(62, 2, false);
+    int walked = 0, in_table = 0;
+    for (int k = 0; k < run::sweep(3000); ++k) {
+        const std::int64_t n = random.integer(1, 10);
+        perm::Csr a = random_integers(n, random);
+        std::vector<char> is_other(static_cast<std::size_t>(n));
+        for (std::int64_t others = random.integer(1, 3); others > 0; --others)
+            is_other[static_cast<std::size_t>(random.integer(0, n - 1))] = 1;
+        Dense dense = to_dense(a);
+        for (std::size_t i = 0; i < is_other.size(); ++i)
+            for (double &x : dense[i])
+                if (is_other[i] != 0 && x != 0)
+                    x = std::ldexp(random.uniform(-1, 1), static_cast<int>(random.integer(8, 52)));
+        for (std::vector<double> &row : dense)
+            for (double &x : row) x = std::trunc(x);
+        a = from_dense(dense);
+        CAPTURE(describe(a));
+        SieveRows rows(is_other.size());
+        std::vector<std::size_t> others;
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            for (std::size_t j = 0; j < rows.size(); ++j)
+                if (dense[i][j] != 0)
+                    rows[i].push_back({static_cast<std::int32_t>(j),
+                                       is_other[i] != 0 ? -128 : static_cast<std::int32_t>(dense[i][j])});
+            if (libperm::is_other(rows[i])) others.push_back(i);
+        }
+        const SieveWay way = random_way(rows, random);
+        const auto program = sieve_program(way);
+        if (!program || others.empty()) continue;
+        ++walked;
+        in_table += !SieveCounts::are_direct(*program);
+        const auto value = [&](std::size_t matrix, std::size_t row, std::size_t t) {
+            const double x = dense[others[row]][static_cast<std::size_t>(program->told[t])];
+            const Montgomery field(primes[matrix]);
+            const std::uint64_t size = field.to(static_cast<std::uint64_t>(std::abs(x)));
+            return x < 0 ? field.subtract(0, size) : size;
+        };
+        const OtherRows tables(primes, others.size(), program->told.size(), value);
+        const auto step =
+            static_cast<std::size_t>(random.integer(0, static_cast<std::int64_t>(program->steps.size()) - 1));
+        const mpz_class sum =
+            sum_of_walk(*program, step, static_cast<std::size_t>(random.integer(1, 40)), tables);
+        const Montgomery field(primes.back());
+        std::uint64_t found = mpz_fdiv_ui(sum.get_mpz_t(), primes.back());
+        if (program->is_halved) found = field.add(found, found);
+        const mpz_class truth = oracle::by_frontier(a).get_num() << program->n_halved;
+        CHECK(field.from(found) == mpz_fdiv_ui(truth.get_mpz_t(), primes.back()));
+    }
+    CHECK(walked > run::enough(run::sweep(3000)) * 8 / 10);
+    CHECK(in_table > 0);
 }
 
 TEST_CASE("walks have the same sums on every processor, in blocks that are full and in rests") {
@@ -145,8 +207,9 @@ TEST_CASE("walks on a device have the sums of those on a processor") {
         const SieveOnDevice::Sum found = device.finish();
         mpz_class truth;
         double met = 0;
-        SieveWalk walk(*program, step);
-        truth = walk.sum(prefixes, [&](double prefixes_met) { met += prefixes_met; });
+        const OtherRows none;
+        SieveWalk walk(*program, step, none);
+        truth = walk.sums(prefixes, [&](double prefixes_met) { met += prefixes_met; }).front();
         CHECK(found.products == truth);
         CHECK(found.prefixes <= met);
         CHECK(queue.is_whole());

@@ -122,6 +122,99 @@ TEST_CASE("sieve: an entry that is off by an ulp makes it none of its blocks") {
     }
 }
 
+TEST_CASE("sieve: rows or columns of other numbers beside small integers") {
+    Random random(run::seed(0x73696549));
+    int answered = 0, by_columns = 0;
+    for (int k = 0; k < run::sweep(1000); ++k) {
+        const std::int64_t n = random.integer(12, 14);
+        Dense dense = to_dense(nearly_regular(n, random.integer(2, 6), random));
+        const double unit = random.chance(0.5) ? 1 : random.uniform(0.1, 2);
+        const bool has_signs = random.chance(0.5), is_far = random.chance(0.3);
+        for (std::vector<double> &row : dense)
+            for (double &x : row) x *= has_signs && random.chance(0.5) ? -unit : unit;
+        for (std::int64_t others = random.integer(1, 3); others > 0; --others)
+            for (double &x : dense[static_cast<std::size_t>(random.integer(0, n - 1))]) {
+                if (x == 0 && random.chance(0.8)) continue;
+                x = random.chance(0.5) ? random.uniform(-1, 1)
+                                       : static_cast<double>(random.integer(-3000000000, 3000000000));
+                if (is_far) x = std::ldexp(x, static_cast<int>(random.integer(-90, 90)));
+            }
+        const bool transposes = random.chance(0.5);
+        perm::Csr a = from_dense(dense);
+        if (transposes) a = transpose(a);
+        CAPTURE(describe(a));
+        const Exact truth = oracle::by_frontier(a);
+        perm_opts opts = by("sieve", random.chance(0.5) ? "exact" : "auto");
+        opts.without = random.chance(0.5) ? "all" : "";
+        try {
+            perm::Result r = perm::compute(a, opts);
+            if (std::string(opts.precision) == "auto")
+                check_result(*r.raw(), truth);
+            else
+                CHECK(exact_number(r.text()) == truth);
+            ++answered;
+            by_columns += r->transposed;
+        } catch (const perm::Error &error) { // sums of entries by the reductions
+            CHECK(error.status() == PERM_UNSUPPORTED);
+        }
+    }
+    CHECK(answered > run::enough(run::sweep(1000)) / 2);
+    CHECK(by_columns > answered / 8);
+}
+
+TEST_CASE(
+    "sieve: other rows of fractions, complex numbers and large integers; modulo; shards; other values") {
+    Random random(run::seed(0x7369654a));
+    perm::Csr a = nearly_regular(30, 6, random);
+    const auto begin = static_cast<std::size_t>(a.row_ptr[7]), end = static_cast<std::size_t>(a.row_ptr[8]);
+    std::vector<std::string> fractions(a.values.size(), "2/3");
+    std::vector<double> pairs;
+    for (std::size_t k = begin; k < end; ++k) {
+        fractions[k] = std::to_string(random.integer(-99, 99)) + "/" + std::to_string(k);
+        a.values[k] = static_cast<double>(random.integer(1, 1 << 30));
+    }
+    std::vector<const char *> texts;
+    for (const std::string &x : fractions) texts.push_back(x.c_str());
+    for (std::size_t k = 0; k < a.values.size(); ++k)
+        pairs.insert(pairs.end(), {a.values[k], begin <= k && k < end ? 0.5 : 0.0});
+    const perm_csr in_text = with_values(a, PERM_VALUE_TEXT, texts.data()),
+                   complex = with_values(a, PERM_VALUE_C128, pairs.data());
+    for (const perm_csr &matrix : {a.view(), in_text, complex})
+        for (const char *precision : {"exact", "mod:1000003"}) {
+            if (matrix.values == pairs.data() && std::string(precision) != "exact") continue;
+            perm::Result found = perm::compute(matrix, by("sieve", precision)),
+                         truth = perm::compute(matrix, by("frontier", precision));
+            CHECK(std::string(found->engine) == "sieve");
+            CHECK(std::string(found.text()) == truth.text());
+        }
+    const perm_opts opts = by("sieve", "exact");
+    const perm::Plan plan(a, opts);
+    CHECK(plan.explain().find("1 rows of other numbers") != std::string::npos);
+    const std::string bytes = plan.save();
+    const perm::Plan loaded = perm::Plan::load(bytes, opts);
+    CHECK(loaded.save() == bytes);
+    for (const double factor : {1.0, 3.0}) {
+        for (std::size_t k = begin; k < end; ++k) a.values[k] *= factor;
+        perm::Result whole = loaded.execute(a.values.data());
+        CHECK(std::string(whole.text()) == text_by(a, "frontier"));
+        const perm::Task task = perm::Task::plan(loaded, a.values.data());
+        std::vector<std::string> parts;
+        for (std::int64_t k = 0; k < task.shards(); ++k) parts.push_back(task.run_shard(k));
+        CHECK(std::string(task.combine(parts).front().text()) == whole.text());
+    }
+}
+
+TEST_CASE("sieve: entries off by an ulp, and numbers too large, make rows of other numbers of theirs") {
+    Random random(run::seed(0x7369654b));
+    for (int k = 0; k < run::cases(20); ++k) {
+        perm::Csr a = regular(13, 5, random);
+        for (double &x : a.values) x = 0.3;
+        double &entry = a.values[static_cast<std::size_t>(random.integer(0, std::ssize(a.values) - 1))];
+        entry = k % 2 == 0 ? std::nextafter(entry, 1) : 127.5;
+        check_exact(a, "sieve", oracle::by_frontier(a));
+    }
+}
+
 TEST_CASE("sieve: fractions, complex factors and residues") {
     Random random(run::seed(0x73696543));
     const perm::Csr a = regular(20, 5, random);
@@ -249,8 +342,8 @@ TEST_CASE("sieve: forged walks are refused") {
     lines.structure.integers.assign(a.values.size(), 1);
     check_lines(lines);
     libperm::BlockLines other = lines;
-    other.structure.integers[7] = -128;
-    CHECK_THROWS_AS(check_lines(other), libperm::DamagedField);
+    other.structure.integers[7] = libperm::no_integer;
+    check_lines(other);
     lines.structure.integers.pop_back();
     CHECK_THROWS_AS(check_lines(lines), libperm::DamagedField);
     lines.structure.integers.push_back(1);
@@ -267,6 +360,11 @@ TEST_CASE("sieve: forged walks are refused") {
         return restored_sieve(saved_sieve(of, true), source);
     };
     restored(plan);
+    const libperm::PlanSource beside{lines.pattern, at, lines.kinds, other.structure, numbers, options};
+    const auto beside_others = restored_sieve(saved_sieve(plan, true), beside);
+    CHECK(dynamic_cast<const libperm::SievePlan &>(*beside_others).others.size() == 1);
+    std::fill_n(other.structure.integers.begin(), 50, libperm::no_integer);
+    CHECK_THROWS_AS(restored_sieve(saved_sieve(plan, true), beside), libperm::DamagedField);
     const auto is_refused = [&](const auto &forge) {
         libperm::SievePlan forged = plan;
         forge(forged);

@@ -33,8 +33,11 @@ def digits_of(value: int, bits: int, count: int) -> list[int]:
     return digits
 
 
+PLANNED_ANEW = 0.1  # seconds of one permanent, where a plan of its own is worth the search
+
+
 class ExactPlans:
-    """Keeps the last plan, for rows of the same pattern."""
+    """Keeps the last plan, for rows of the same pattern; what takes long has one of its own."""
 
     def __init__(self, options: Mapping[str, Any]) -> None:
         self._options = Prepared({**options, "precision": "exact"}, None)
@@ -49,11 +52,17 @@ class ExactPlans:
             Kind.INTEGER,
         )
         if self._last is None or self._last[1] != times or not matrix.has_pattern_of(self._last[0]):
-            counts = {"row_multiplicity": times, "col_multiplicity": column_count}
-            are_counted = any(c != 1 for c in (*times, *column_count))
-            given = input_of(matrix, counts if are_counted else {}, abi.VALUE_TEXT)
-            handle = Handle()
-            run(self._options, given.is_long, lambda: handle.make(given, self._options, is_told=False))
-            self._last = matrix, times, handle
+            self._last = matrix, times, self._plan(matrix, times, column_count, is_told=False)
+        plan = self._last[2]
+        if plan.seconds() > PLANNED_ANEW:
+            plan = self._plan(matrix, times, column_count, is_told=True)
         values = encode(matrix.entries, abi.VALUE_TEXT)
-        return int_of(self._last[2].execute(values, self._options).text())
+        return int_of(plan.execute(values, self._options).text())
+
+    def _plan(self, matrix: Matrix, times: list[int], column_count: list[int], *, is_told: bool) -> Handle:
+        counts = {"row_multiplicity": times, "col_multiplicity": column_count}
+        are_counted = any(c != 1 for c in (*times, *column_count))
+        given = input_of(matrix, counts if are_counted else {}, abi.VALUE_TEXT)
+        handle = Handle()
+        run(self._options, given.is_long, lambda: handle.make(given, self._options, is_told=is_told))
+        return handle
