@@ -67,7 +67,12 @@ Integers multiples(const BlockOf<Value> &block, const Value &unit, std::int32_t 
 bool are_alike(const Tracked &x, const Tracked &y) {
     return std::abs(x.value) == std::abs(y.value) && x.exp2 == y.exp2;
 }
-bool are_alike(const Gaussian &x, const Gaussian &y) { return x == y || x == Gaussian{-y.re, -y.im}; }
+bool are_alike(const Gaussian &x, const Gaussian &y) { // or one is the other's conjugate
+    const auto same = [](const mpq_class &p, const mpq_class &q) {
+        return mpz_cmpabs(p.get_num_mpz_t(), q.get_num_mpz_t()) == 0 && p.get_den() == q.get_den();
+    };
+    return same(x.re, y.re) && same(x.im, y.im);
+}
 
 // A number whose magnitude is met again and again; null: there may be none.
 template <class Value> const Value *frequent(const std::vector<Value> &values) {
