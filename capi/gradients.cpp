@@ -90,7 +90,7 @@ class GradientBatch {
              libperm::RunControl &control) const {
         const std::int64_t entries = libperm::values_given(plan_.plan.input);
         perm_result filled = PERM_RESULT_INIT;
-        libperm::naming_matrix(k, [&] {
+        libperm::naming_matrix(k, true, [&] {
             libperm::RunControl part(control, 0, libperm::RunControl::OwnMemory());
             const Arrays arrays = {values_ ? values_ + k * stride_ : nullptr,
                                    gradients_ + k * entries * (is_complex_ ? 2 : 1),

@@ -5,6 +5,7 @@
 #include "capi/stopwatch.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/log.hpp"
+#include "lib/base/struct_size.hpp"
 #include "lib/base/threads.hpp"
 #include "lib/execute/checkpoint.hpp"
 #include "lib/execute/execute.hpp"
@@ -14,11 +15,13 @@
 #include "lib/glynn/multiplicities/merged_lines.hpp"
 #include "lib/input/call_watch.hpp"
 #include "lib/input/graph.hpp"
+#include "lib/polynomial/ferrers_numbers.hpp"
 #include "lib/polynomial/rank_one_added.hpp"
 #include "lib/run/entry_rounding.hpp"
 #include "lib/run/escalation.hpp"
 
-#include <limits>
+#include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <utility>
 
@@ -138,49 +141,116 @@ std::unique_ptr<perm_plan> plan_for_once(const perm_csr *a, const libperm::Optio
     return made;
 }
 
-// Exactly, where the matrix has a structure that it loses among lines that may stay unmatched, and is quicker
-// with it than by the plan.
-std::optional<libperm::RankOneAdded> with_structure(const perm_csr *a, const libperm::Options &options,
-                                                    const libperm::Plan &plan, libperm::RunControl &control) {
-    constexpr double as_looking = 0.1; // seconds
-    const auto precision = options.precision;
-    const bool is_exact = precision == libperm::Precision::exact && options.modulus == 0;
-    if (plan.input.pattern.one_sided || plan.input.free_lines() == 0 || !options.checkpoint.empty() ||
-        (plan.refusal == PERM_OK && plan.seconds < as_looking) ||
-        (!is_exact && precision != libperm::Precision::automatic))
-        return {};
-    const libperm::InputPattern input = pattern_for(control, a, options.function);
-    const libperm::InputPattern &given = libperm::as_given(input);
-    const bool may_serve =
-        (is_exact || libperm::counts(given.value_type)) && libperm::RankOneAdded::may_serve(input, options);
-    if (!may_serve) return {};
-    const libperm::Values values = values_for(control, given, libperm::GivenValues(input, *a).data());
-    const double seconds = plan.refusal == PERM_OK ? plan.seconds : std::numeric_limits<double>::infinity();
-    return libperm::RankOneAdded::of(given, values, options, seconds, control);
+perm_csr known_csr(const perm_csr *a) {
+    if (!a) throw Error(PERM_BAD_ARGUMENT, "the matrix is a null pointer");
+    return libperm::read_known(*a, offsetof(perm_csr, row_multiplicity), "perm_csr");
 }
 
-libperm::Outcome sum_of(const libperm::RankOneAdded &matchings, const libperm::Options &options,
-                        libperm::RunControl &control) {
-    libperm::Outcome outcome = libperm::execute(matchings.plan(), matchings.values(), control);
+libperm::InputPattern given_pattern(libperm::RunControl &control, const perm_csr *a) {
+    return libperm::read_once(
+        a, [&control] { control.poll(); }, &control.memory());
+}
+
+// Where the matrix has a structure that it loses among lines that may stay unmatched, and with it takes less
+// than so many seconds. `plan`: a saved one of it, or null.
+std::optional<libperm::RankOneAdded> with_structure(const perm_csr *a, const libperm::Options &options,
+                                                    double seconds, libperm::RunControl &control,
+                                                    const std::string *plan = nullptr) {
+    const libperm::InputPattern given = given_pattern(control, a);
+    const perm_csr csr = known_csr(a);
+    if (!libperm::RankOneAdded::may_serve(given, csr.row_multiplicity || csr.col_multiplicity, options))
+        return {};
+    if (plan && !libperm::RankOneAdded::is_plan_of(*plan, given)) return {};
+    const libperm::Values values = values_for(control, given, libperm::GivenValues(given, csr).data());
+    return libperm::RankOneAdded::of(given, values, options, seconds, control, plan);
+}
+
+// Beside a checkpoint.
+std::optional<libperm::RankOneAdded> structure_before_plan(const perm_csr *a, const libperm::Options &options,
+                                                           libperm::RunControl &control) {
+    const auto kept = libperm::plan_in_checkpoint(options, libperm::TaskIdentity::plan);
+    using libperm::RankOneAdded;
+    return kept ? with_structure(a, options, RankOneAdded::any_seconds, control, &*kept)
+                : with_structure(a, options, RankOneAdded::before_a_search, control);
+}
+
+std::optional<libperm::RankOneAdded> structure_beside_plan(const perm_csr *a, const libperm::Options &options,
+                                                           const libperm::Plan &plan,
+                                                           libperm::RunControl &control) {
+    const double seconds = libperm::RankOneAdded::seconds_beside(plan);
+    if (plan.input.pattern.one_sided || plan.input.free_lines() == 0 || seconds == 0) return {};
+    return with_structure(a, options, seconds, control);
+}
+
+void fill_by_structure(perm_result &r, const libperm::RankOneAdded &matchings,
+                       const libperm::Options &options, libperm::RunControl &control) {
+    const libperm::PlanTask task(matchings.plan(), matchings.values());
+    libperm::Outcome outcome = run_kept(task, matchings.plan().options, control);
     libperm::Gaussian sum = matchings.sum(outcome, [&control] { control.poll(); });
     libperm::set_value(outcome, libperm::WideBall{std::move(sum), {}});
     libperm::round_off(options, outcome);
-    return outcome;
+    const bool fractions = options.precision != libperm::Precision::mpfr;
+    fill(r, matchings.plan(), outcome, libperm::answer_of(outcome, fractions));
+}
+
+// Of nested rows, before they are written out with the lines that stay unmatched.
+bool compute_board(const perm_csr *a, const libperm::Options &options, libperm::RunControl &control,
+                   perm_plan &made, perm_result &r) {
+    if (options.function != libperm::MatrixFunction::permanent || options.names_engine() ||
+        options.device == libperm::Device::gpu || !options.passes.structure)
+        return false;
+    constexpr std::int64_t least_order = 24; // below, any way is short
+    Stopwatch watch;
+    const perm_csr csr = known_csr(a);
+    if (!csr.row_unmatched || !csr.col_unmatched || std::min(csr.n_rows, csr.n_cols) < least_order)
+        return false;
+    const libperm::InputPattern given = given_pattern(control, a);
+    const libperm::Values values = values_for(control, given, libperm::GivenValues(given, csr).data());
+    const auto sum = libperm::ferrers_sum(given, values, {csr.row_multiplicity, csr.n_rows, "row"},
+                                          {csr.col_multiplicity, csr.n_cols, "col"}, control);
+    if (!sum) return false;
+    made.plan.input = given;
+    libperm::Pattern &square = made.plan.input.pattern;
+    square.rows = square.cols = std::max(square.rows, square.cols);
+    square.row_ptr.resize(static_cast<std::size_t>(square.rows) + 1, square.nnz());
+    made.plan.options = options;
+    made.plan.structure =
+        "nested rows, each with one number in all of its entries: by its numbers of matchings";
+    libperm::Outcome outcome;
+    libperm::set_value(outcome, libperm::WideBall{libperm::Gaussian{*sum, 0}, {}});
+    libperm::round_off(options, outcome);
+    fill(r, made.plan, outcome);
+    control.finish();
+    r.seconds_run = r.seconds_total = watch.lap();
+    return true;
 }
 
 std::unique_ptr<perm_plan> compute_by_plan(const perm_csr *a, const libperm::Options &options,
                                            libperm::RunControl &control, perm_result &r) {
+    Stopwatch watch;
+    auto made = std::make_unique<perm_plan>();
+    made->is_account = true;
+    if (compute_board(a, options, control, *made, r)) return made;
     std::optional<libperm::RankOneAdded> matchings;
-    auto made =
-        plan_for_once(a, options, control, [&](const libperm::Plan &plan, const libperm::Values &values) {
-            Stopwatch watch;
-            matchings = with_structure(a, options, plan, control);
-            const libperm::Plan &taken = matchings ? matchings->plan() : plan;
-            fill(r, taken,
-                 matchings ? sum_of(*matchings, options, control)
-                           : run_kept(libperm::PlanTask(plan, values), plan.options, control));
+    const bool is_kept = !options.checkpoint.empty();
+    if (is_kept && options.function == libperm::MatrixFunction::permanent)
+        libperm::with_threads(options.threads, [&] {
+            matchings = structure_before_plan(a, options, control);
+            made->seconds_plan = watch.lap();
+            if (matchings) fill_by_structure(r, *matchings, options, control);
             r.seconds_run = watch.lap();
         });
+    if (!matchings)
+        made =
+            plan_for_once(a, options, control, [&](const libperm::Plan &plan, const libperm::Values &values) {
+                watch.lap();
+                matchings = structure_beside_plan(a, options, plan, control);
+                if (matchings)
+                    fill_by_structure(r, *matchings, options, control);
+                else
+                    fill(r, plan, run_kept(libperm::PlanTask(plan, values), plan.options, control));
+                r.seconds_run = watch.lap();
+            });
     if (matchings) made->plan = matchings->plan();
     r.seconds_check = made->seconds_check;
     r.seconds_plan = made->seconds_plan;

@@ -105,7 +105,7 @@ class Otherwise {
             places.put(r, k);
         };
         try {
-            a_.count > 1 ? libperm::naming_matrix(k, answer) : answer();
+            libperm::naming_matrix(k, a_.count > 1, answer);
         } catch (...) {
             capi::clear(r);
             throw;

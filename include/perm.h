@@ -522,8 +522,8 @@ PERM_API perm_status perm_plan_save(const perm_plan *plan, void *buffer, size_t 
  * bits as the plan that was saved, on any machine; but one of engine "periodic" is saved in blocks, whose digits are as
  * certain and may be others (docs/engines.md). *plan is NULL on failure.
  * opts (may be NULL): threads, memory_limit_bytes, time_limit_seconds, machine, cache, callbacks: taken from here.
- * All else is the plan's: leave it at its default, or as it was. What limits forbade when the plan was made stays
- * forbidden; those of opts are for its execution.
+ * All else is the plan's: leave it at its default, or as it was; of device "cpu" and "gpu" that is the one on which all
+ * of it is computed. What limits forbade when the plan was made stays forbidden; those of opts are for its execution.
  * Errors: PERM_BAD_ARGUMENT for bytes that are damaged, cut off or no plan; PERM_UNSUPPORTED for a plan of another
  * version of libperm; PERM_BAD_OPTION for options that the plan was not made with. */
 PERM_API perm_status perm_plan_load(const void *bytes, size_t size, const perm_opts *opts, perm_plan **plan);
@@ -825,7 +825,7 @@ PERM_API perm_status perm_task_combine(const perm_task *task, const perm_partial
 
 /* The task as bytes, with its matrix and plan, for other processes: buffer, capacity, needed as in perm_plan_save.
  * perm_task_load: the same task there. Of `opts` counts what the answer does not follow from: threads, limits, callbacks,
- * device, checkpoint; all else is the task's. Its shards may be combined with those of the task that was saved.
+ * checkpoint, device (as in perm_plan_load); all else is the task's. Its shards may be combined with those of the first.
  * Errors: those of perm_plan_load and of the function that made it. */
 PERM_API perm_status perm_task_save(const perm_task *task, void *buffer, size_t capacity, size_t *needed);
 PERM_API perm_status perm_task_load(const void *bytes, size_t size, const perm_opts *opts, perm_task **task);

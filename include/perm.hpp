@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <memory>
 #include <ranges>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -92,6 +93,12 @@ concept ValueRange = std::ranges::contiguous_range<const Range> && std::ranges::
      std::same_as<std::ranges::range_value_t<const Range>, std::complex<double>> ||
      std::same_as<std::ranges::range_value_t<const Range>, std::int64_t> ||
      std::same_as<std::ranges::range_value_t<const Range>, const char *>);
+
+// Where derivatives go: each a double or, of complex values, a complex number or two doubles.
+template <class Range>
+concept DerivativeRange = std::ranges::contiguous_range<Range> && std::ranges::sized_range<Range> &&
+    (std::same_as<std::ranges::range_reference_t<Range>, double &> ||
+     std::same_as<std::ranges::range_reference_t<Range>, std::complex<double> &>);
 
 // How many values of which type a call reads that is given a bare pointer.
 struct ValueCount {
@@ -304,12 +311,25 @@ class Plan {
                          double *error_bounds = nullptr) const {
         check(perm_plan_hessian_product(plan_, values, direction, product, error_bounds));
     }
+    // Of ranges; no bounds: none are wanted.
+    template <ValueRange Values, ValueRange Direction, DerivativeRange Derivatives>
+    void hessian_product(const Values &values, const Direction &direction, Derivatives &&product,
+                         std::span<double> error_bounds = {}) const {
+        double *const bounds = checked_places(product, error_bounds);
+        hessian_product(checked(values), checked(direction), std::ranges::data(product), bounds);
+    }
 
     // To each entry's place in `derivatives` (perm_plan_gradient); returns the permanent.
     Result gradient(const void *values, void *derivatives, double *error_bounds = nullptr) const {
         Result result;
         check(perm_plan_gradient(plan_, values, derivatives, error_bounds, result.raw()));
         return result;
+    }
+    template <ValueRange Values, DerivativeRange Derivatives>
+    Result gradient(const Values &values, Derivatives &&derivatives,
+                    std::span<double> error_bounds = {}) const {
+        double *const bounds = checked_places(derivatives, error_bounds);
+        return gradient(checked(values), std::ranges::data(derivatives), bounds);
     }
 
     std::string explain(perm_format format = PERM_FORMAT_TEXT) const {
@@ -355,6 +375,24 @@ class Plan {
 
   private:
     Plan() = default;
+
+    // Where the bounds go; throws Error where derivatives or bounds are not as many as there are values.
+    template <DerivativeRange Derivatives>
+    double *checked_places(const Derivatives &derivatives, std::span<double> error_bounds) const {
+        constexpr bool are_pairs =
+            std::same_as<std::ranges::range_value_t<Derivatives>, std::complex<double>>;
+        const bool are_complex = count_.type == PERM_VALUE_C128;
+        const auto require = [&](auto size, std::int64_t each, const char *what) {
+            if (count_.each >= 0 && static_cast<std::int64_t>(size) != count_.each * each)
+                throw Error(PERM_BAD_ARGUMENT, std::to_string(size) + " " + what + ", where there are " +
+                                                   std::to_string(count_.each * each));
+        };
+        if (are_pairs && !are_complex)
+            throw Error(PERM_BAD_ARGUMENT, "the derivatives of real values are no complex numbers");
+        require(std::ranges::size(derivatives), are_complex && !are_pairs ? 2 : 1, "places of derivatives");
+        if (!error_bounds.empty()) require(error_bounds.size(), 1, "places of bounds");
+        return error_bounds.empty() ? nullptr : error_bounds.data();
+    }
 
     perm_plan *plan_ = nullptr;
     ValueCount count_; // of a loaded plan unknown

@@ -84,11 +84,11 @@ FileMatrix matrix_of(const Lines &lines, EdgeList &list, std::int64_t n,
         const auto vertex = [&](std::int32_t i) {
             return vertices.empty() ? i + 1 : vertices[static_cast<std::size_t>(i)];
         };
-        const auto &[first, second] = *duplicate;
+        const auto &[first, second, advice] = *duplicate;
         lines.fail_at(
             second.place,
             fmt::format("duplicate edge {} {}: line {} gives it already, expected each edge once, or {}",
-                        vertex(second.row), vertex(second.col), first.place, duplicates_option));
+                        vertex(second.row), vertex(second.col), first.place, advice));
     }
     return entries.matrix(n, n, list.field);
 }

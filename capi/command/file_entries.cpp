@@ -70,7 +70,12 @@ std::optional<FileEntries::Duplicate> FileEntries::sort(Duplicates duplicates, F
         first = &a;
         second = &b;
     }
-    if (second) return Duplicate{*first, *second};
+    if (second)
+        return Duplicate{*first, *second,
+                         duplicates == Duplicates::once
+                             ? "equal numbers there, or the option --duplicates sum, which adds them up"
+                             : "the option --duplicates sum, which adds such up, or --duplicates once, for "
+                               "equal ones"};
     if (duplicates == Duplicates::once)
         entries_.erase(std::unique(entries_.begin(), entries_.end(), are_of_one_place), entries_.end());
     return {};

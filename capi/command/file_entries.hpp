@@ -42,6 +42,7 @@ class FileEntries {
     // Two entries of one position; of such the one that comes first in the file.
     struct Duplicate {
         const FileEntry &first, &second;
+        const char *advice; // in place of giving each position once
     };
     // By rows, and by columns in each. Duplicates that are not refused become one entry.
     std::optional<Duplicate> sort(Duplicates duplicates, Field field);

@@ -13,11 +13,9 @@ class FileError : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// For those who refuse a file that is another's, or that gives an entry twice.
+// For those who refuse a file that is another's.
 constexpr const char *other_formats =
     ".csv or .tsv (numbers in rows), .npy, .npz, .edges ('u v' or 'u v w' of a graph), .dimacs or .col";
-constexpr const char *duplicates_option =
-    "the option --duplicates sum, which adds such up, or --duplicates once, for equal ones";
 
 // A word of the file fit for an error message, whatever bytes it holds.
 std::string quoted(std::string_view word);

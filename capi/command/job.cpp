@@ -31,6 +31,11 @@ double memory_limit(const Options &options) {
     return 0.75 * static_cast<double>(pages) * static_cast<double>(page);
 }
 
+Options of_matchings(Options options) {
+    if (options.function.empty() && is_graph_file(options.file, options.format)) options.function = "hafnian";
+    return options;
+}
+
 FileMatrix read_file(const Options &options, const std::string &file) {
     const Reading reading = options.decimal ? Reading::as_written : Reading::nearest_doubles;
     ReadOptions how(reading, static_cast<std::int64_t>(memory_limit(options)));

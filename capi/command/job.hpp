@@ -26,6 +26,9 @@ class Stopwatch {
 
 double memory_limit(const Options &options); // bytes; three quarters of the machine's if not given
 
+// Matchings of what a file of edges holds are those of the graph, unless the options name a function.
+Options of_matchings(Options options);
+
 // As the options say that its numbers are to be read, without explicit zeros.
 FileMatrix read_file(const Options &options, const std::string &file);
 

@@ -2,6 +2,7 @@
 #include "commands.hpp"
 #include "file_error.hpp"
 #include "interrupt.hpp"
+#include "job.hpp"
 #include "matrix_file.hpp"
 #include "option_table.hpp"
 #include "output.hpp"
@@ -170,15 +171,24 @@ std::vector<Subcommand> add_subcommands(CLI::App &app, Options &options) {
         for (const std::string &name : table.options())
             if (!is_of_part(*command, name) && table.refusal(calls_of(command->get_name()), name))
                 if (CLI::Option *option = command->get_option_no_throw(name)) command->remove_option(option);
-    return {{compute, [&] { run_compute(options); }},   {hafnian, [&] { run_hafnian(options); }},
-            {bounds, [&] { run_bounds(options); }},     {estimate, [&] { run_estimate(options); }},
-            {sample, [&] { run_sample(options); }},     {polynomial, [&] { run_polynomial(options); }},
-            {periodic, [&] { run_periodic(options); }}, {matchings, [&] { run_matchings(options); }},
-            {explain, [&] { run_explain(options); }},   {source, [&] { run_source(options); }},
-            {plan, [&] { run_plan(options); }},         {shard, [&] { run_shard(options); }},
-            {combine, [&] { run_combine(options); }},   {status, [&] { run_status(options); }},
-            {info, [&] { run_info(options); }},         {list, [&] { run_cache_list(options); }},
-            {clear, [&] { run_cache_clear(options); }}, {path, [&] { run_cache_path(options); }}};
+    return {{compute, [&] { run_compute(options); }},
+            {hafnian, [&] { run_hafnian(options); }},
+            {bounds, [&] { run_bounds(options); }},
+            {estimate, [&] { run_estimate(options); }},
+            {sample, [&] { run_sample(of_matchings(options)); }},
+            {polynomial, [&] { run_polynomial(options); }},
+            {periodic, [&] { run_periodic(options); }},
+            {matchings, [&] { run_matchings(of_matchings(options)); }},
+            {explain, [&] { run_explain(options); }},
+            {source, [&] { run_source(options); }},
+            {plan, [&] { run_plan(options); }},
+            {shard, [&] { run_shard(options.matchings ? of_matchings(options) : options); }},
+            {combine, [&] { run_combine(options); }},
+            {status, [&] { run_status(options); }},
+            {info, [&] { run_info(options); }},
+            {list, [&] { run_cache_list(options); }},
+            {clear, [&] { run_cache_clear(options); }},
+            {path, [&] { run_cache_path(options); }}};
 }
 
 int parse_and_run(int argc, char **argv, bool &json) {

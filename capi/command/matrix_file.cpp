@@ -111,10 +111,23 @@ FileMatrix read_matrix_file(const std::string &path, ReadOptions options) {
     return format.read(in, path, options);
 }
 
-std::string in_terms_of_file(std::string text, const std::string &path, const std::string &format) {
+namespace {
+
+Reader reader_of(const std::string &path, const std::string &format) {
     std::string name = lower_case(path);
     take_ending(name, gz);
-    const Reader read = format_of(name, format).read;
+    return format_of(name, format).read;
+}
+
+} // namespace
+
+bool is_graph_file(const std::string &path, const std::string &format) {
+    const Reader read = reader_of(path, format);
+    return read == read_edges || read == read_dimacs;
+}
+
+std::string in_terms_of_file(std::string text, const std::string &path, const std::string &format) {
+    const Reader read = reader_of(path, format);
     if (read == read_npy || read == read_npz) return text;
     for (const std::string_view word : {"row ", "column ", "_multiplicity["})
         for (auto at = text.find(word); at != text.npos; at = text.find(word, at)) {

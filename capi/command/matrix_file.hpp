@@ -13,6 +13,9 @@ namespace perm {
 // holds is kept within the options' memory. Throws FileError, and Error where the memory does not do.
 FileMatrix read_matrix_file(const std::string &path, ReadOptions options = {});
 
+// Whether it is read as edges of a graph.
+bool is_graph_file(const std::string &path, const std::string &format);
+
 // A text of the library, whose rows and columns count from 0, with those of the file: from 1, but in numpy's.
 std::string in_terms_of_file(std::string text, const std::string &path, const std::string &format);
 

@@ -231,13 +231,13 @@ void mirror(FileEntries &entries, Symmetry symmetry) {
 
 [[noreturn]] void refuse_duplicate(const Lines &lines, const FileEntries::Duplicate &duplicate,
                                    Symmetry symmetry) {
-    const auto &[first, second] = duplicate;
+    const auto &[first, second, advice] = duplicate;
     const char *mirrored = symmetry == Symmetry::general ? "" : ", as such or mirrored at the diagonal";
     lines.fail_at(
         second.place,
         fmt::format(
             "duplicate entry ({}, {}): line {} gives it already{}, expected each position once, or {}",
-            second.row + 1, second.col + 1, first.place, mirrored, duplicates_option));
+            second.row + 1, second.col + 1, first.place, mirrored, advice));
 }
 
 } // namespace

@@ -233,7 +233,7 @@ FileMatrix SparseFile::read(Duplicates duplicates) {
                          "expected each position "
                          "once: A.sum_duplicates() before it is saved, or {}",
                          duplicate->second.row, duplicate->second.col, duplicate->first.place,
-                         duplicate->second.place, duplicates_option));
+                         duplicate->second.place, duplicate->advice));
     return entries_.matrix(n_rows_, n_cols_, field);
 }
 

@@ -286,9 +286,9 @@ int parse_and_run(int argc, char **argv, const Mpi &mpi) {
     }
     perm_set_log_level(options.log_level());
     return *estimating  ? estimate(mpi, options)
-           : *matching  ? matchings(mpi, options)
+           : *matching  ? matchings(mpi, of_matchings(options))
            : *repeating ? periodic(mpi, options)
-           : *sampling  ? sample(mpi, options)
+           : *sampling  ? sample(mpi, of_matchings(options))
                         : compute(mpi, options);
 }
 

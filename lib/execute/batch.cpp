@@ -23,6 +23,7 @@ class Batch {
           glynn_(ways.glynn),
           direct_(ways.direct),
           idle_tapes_(ways.idle_tapes),
+          are_named_(ways.are_named),
           values_(values),
           stride_(stride),
           control_(control),
@@ -145,7 +146,7 @@ class Batch {
     }
 
     void generally(std::int64_t k) {
-        naming_matrix(k, [&] {
+        naming_matrix(k, are_named_, [&] {
             RunControl part(control_, 1 / std::max(plan_.serial_seconds, 1e-9), RunControl::OwnMemory());
             sink_.general(k,
                           execute(plan_, read_values(plan_.input, matrix(k), no_poll, &part.memory()), part));
@@ -156,6 +157,7 @@ class Batch {
     const GlynnPlan *glynn_;
     const TapePlan *direct_;
     const IdleTapes &idle_tapes_;
+    const bool are_named_;
     const void *values_;
     const std::int64_t stride_;
     RunControl &control_;

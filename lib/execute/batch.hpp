@@ -23,6 +23,7 @@ struct BatchWays {
     const GlynnPlan *glynn;
     const TapePlan *direct;
     const IdleTapes &idle_tapes; // of `direct`
+    bool are_named = true;       // matrices, by what is thrown: else they are the caller's one
 };
 
 // Throws Error of what is no batch of the plan's matrices.

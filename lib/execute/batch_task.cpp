@@ -22,7 +22,7 @@ BatchTask::BatchTask(const Plan &plan, const BatchWays &ways, const void *values
     const Poll poll = [&control] { control.poll(); };
     std::string digests;
     for (std::int64_t k = 0; k < (stride == 0 ? std::min<std::int64_t>(count, 1) : count); ++k)
-        naming_matrix(k, [&] {
+        naming_matrix(k, ways.are_named, [&] {
             const Values one = read_values(plan.input, matrix(k), poll, &control.memory());
             digests += digest_of(one);
             const bool is_planned_anew = why_planned_anew(plan, one) != nullptr;

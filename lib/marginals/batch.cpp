@@ -36,7 +36,7 @@ void marginals_of_batch(const MarginalsPlan &of, const Marginals &marginals, con
     if (marginals.takes_much(of, control)) {
         Marginals::Work work;
         for (std::int64_t k = 0; k < count; ++k) {
-            naming_matrix(k, [&] { one(k, work); });
+            naming_matrix(k, true, [&] { one(k, work); });
             control.advance(1);
         }
         return;
@@ -47,7 +47,7 @@ void marginals_of_batch(const MarginalsPlan &of, const Marginals &marginals, con
         const NumberRange some = pieces[piece];
         for (std::uint64_t m = some.first; m < some.last; ++m) {
             const auto k = static_cast<std::int64_t>(m);
-            naming_matrix(k, [&] { one(k, work); });
+            naming_matrix(k, true, [&] { one(k, work); });
         }
         control.advance(some.size());
     });

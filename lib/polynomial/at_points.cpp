@@ -38,7 +38,7 @@ void AtPoints::put(InputPattern input, const void *values, std::int64_t points, 
     const std::int64_t stride = value_count(as_given(input));
     const Values known = typical_values(input, values, points, control);
     plan_ = plan_for(std::move(input), known, options, control, plan);
-    const BatchWays by_plan{nullptr, nullptr, idle_tapes_};
+    const BatchWays by_plan{nullptr, nullptr, idle_tapes_, false};
     task_.emplace(plan_in_blocks(plan_, control), by_plan, values, stride, points, control);
 }
 

@@ -121,13 +121,13 @@ class PowerOfTwo final : public Substitution {
                                           seconds_otherwise, control, plan);
             is_by_size_ = is_linear && matchings_;
         };
-        constexpr double never = std::numeric_limits<double>::infinity(), as_looking = 0.1; // seconds
-        if (plan && may_lose_structure &&
-            plan_of(*plan, exactly).n() < given.pattern.rows + given.pattern.cols)
-            look_beside(never);
+        if (may_lose_structure && plan && RankOneAdded::is_plan_of(*plan, given))
+            look_beside(RankOneAdded::any_seconds);
+        if (may_lose_structure && !plan && !options.checkpoint.empty())
+            look_beside(RankOneAdded::before_a_search);
         if (!matchings_) plan_ = plan_for(std::move(input), values_, exactly, control, plan);
-        const double otherwise = plan_.refusal == PERM_OK ? plan_.seconds : never;
-        if (!plan && may_lose_structure && otherwise > as_looking) look_beside(otherwise);
+        const double otherwise = RankOneAdded::seconds_beside(plan_);
+        if (may_lose_structure && !plan && !matchings_ && otherwise > 0) look_beside(otherwise);
         task_.emplace(this->plan(), values());
     }
 

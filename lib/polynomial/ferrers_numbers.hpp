@@ -3,7 +3,9 @@
 // stand in columns of this one, which leave it b_i - k + 1.
 #pragma once
 
+#include "lib/input/values.hpp"
 #include "lib/input/written_out.hpp"
+#include "lib/run/run_control.hpp"
 #include "preprocess/pattern.hpp"
 
 #include <gmpxx.h>
@@ -18,5 +20,11 @@ std::optional<std::vector<mpz_class>> ferrers_numbers(const Pattern &a, const st
                                                       const LineCounts &row_count,
                                                       const LineCounts &column_count, std::size_t count,
                                                       const Poll &poll);
+
+// The sum over all matchings, where each row has the same weight of staying unmatched, and each column;
+// none where it is no such board.
+std::optional<mpq_class> ferrers_sum(const InputPattern &given, const Values &values,
+                                     const LineCounts &row_count, const LineCounts &column_count,
+                                     RunControl &control);
 
 } // namespace libperm

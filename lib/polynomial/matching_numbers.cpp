@@ -15,6 +15,7 @@
 #include "lib/number/ball.hpp"
 #include "lib/polynomial/ferrers_numbers.hpp"
 #include "lib/polynomial/kronecker.hpp"
+#include "lib/polynomial/substitution.hpp"
 #include "lib/run/placement.hpp"
 #include "lib/saved/bytes.hpp"
 #include "preprocess/index.hpp"
@@ -246,12 +247,29 @@ void MatchingTask::choose(Entries entries, InputPattern input, RunControl &contr
         return;
     }
     make_plan_of(entries, std::move(input), control, way);
-    if (sums_ && !way && (plan_.refusal != PERM_OK || seconds_of_sums() < plan_.seconds)) return;
+    if (sums_ && !way && (plan_made().refusal != PERM_OK || seconds_of_sums() < plan_made().seconds)) {
+        matchings_.reset();
+        return;
+    }
     sums_.reset();
 }
 
+// Of the matrix's own structure, or with the lines that stay unmatched written out.
 void MatchingTask::make_plan_of(Entries &entries, InputPattern input, RunControl &control,
                                 const std::string *way) {
+    const bool may_lose_structure = RankOneAdded::may_serve(input, options_);
+    const InputPattern &given = entries.pattern;
+    Values alone;
+    if (may_lose_structure) alone.wide = entries.whole.numbers;
+    const auto look = [&](double seconds) {
+        matchings_ = RankOneAdded::of(given, alone, options_, seconds, control, way);
+    };
+    if (may_lose_structure && way && RankOneAdded::is_plan_of(*way, given)) look(RankOneAdded::any_seconds);
+    if (may_lose_structure && !way && !options_.checkpoint.empty()) look(RankOneAdded::before_a_search);
+    if (matchings_) {
+        plan_.input = std::move(input);
+        return;
+    }
     const auto shift = static_cast<unsigned long>(bits_);
     const Charge of_values(&control.memory(), bytes_side_by_side(entries.pattern.pattern.nnz(), shift,
                                                                  input.source, entries.poll));
@@ -259,25 +277,20 @@ void MatchingTask::make_plan_of(Entries &entries, InputPattern input, RunControl
         side_by_side(std::move(entries.whole.numbers), shift, *input.written, input.source, entries.poll);
     input.value_type = PERM_VALUE_TEXT;
     simplify(input, values_);
-    if (!way) {
-        plan_ = make_plan(std::move(input), exactly(options_), values_, control);
-        return;
-    }
-    plan_ = plan_of(*way, exactly(options_));
-    if (difference(plan_.input, input))
-        throw Error(PERM_BAD_ARGUMENT, "the plan that the numbers of matchings were begun with is of another "
-                                       "matrix: begin anew");
+    plan_ = plan_for(std::move(input), values_, exactly(options_), control, way);
+    const double otherwise = RankOneAdded::seconds_beside(plan_);
+    if (may_lose_structure && !way && otherwise > 0) look(otherwise);
 }
 
 TaskIdentity MatchingTask::identity() const {
     return {TaskIdentity::matchings,
             {{matrix_, "another matrix"},
-             {by_plan() ? libperm::digest_of(plan_) : digest_of_bytes(""),
+             {by_plan() ? libperm::digest_of(plan_made()) : digest_of_bytes(""),
               "numbers of matchings that are computed otherwise, as options, versions or machines differ"}}};
 }
 
 ShardCount MatchingTask::shards() const {
-    if (by_plan()) return shards_of(plan_);
+    if (by_plan()) return shards_of(plan_made());
     ShardCount shards;
     if (!sums_) return shards;
     constexpr double least_seconds = 0.01;
@@ -288,21 +301,21 @@ ShardCount MatchingTask::shards() const {
 }
 
 KeptAbout MatchingTask::about() const {
-    KeptAbout it = PlanTask(plan_, values_).about();
+    KeptAbout it = plan_task().about();
     if (by_plan()) return it;
     it.way = sums_ ? "sums over subsets" : "none";
     it.seconds = sums_ ? seconds_of_sums() : 0;
     return it;
 }
 
-std::string MatchingTask::plan() const { return by_plan() ? bytes_of(plan_) : std::string(); }
+std::string MatchingTask::plan() const { return by_plan() ? bytes_of(plan_made()) : std::string(); }
 
 bool MatchingTask::is_plan(const std::string &bytes) const {
-    return by_plan() ? PlanTask(plan_, values_).is_plan(bytes) : bytes.empty();
+    return by_plan() ? plan_task().is_plan(bytes) : bytes.empty();
 }
 
 void MatchingTask::require_shards() const {
-    if (by_plan()) PlanTask(plan_, values_).require_shards();
+    if (by_plan()) plan_task().require_shards();
 }
 
 std::vector<mp_limb_t> MatchingTask::run_sums(PieceStore *store, RunControl &control) const {
@@ -318,7 +331,7 @@ std::vector<mp_limb_t> MatchingTask::run_sums(PieceStore *store, RunControl &con
 
 void MatchingTask::run_shard(const Shard &, PieceStore &store, RunControl &control) const {
     if (sums_) run_sums(&store, control);
-    if (by_plan()) execute_once(plan_, values_, control, &store);
+    if (by_plan()) execute_once(plan_made(), values(), control, &store);
 }
 
 std::vector<Outcome> MatchingTask::run(PieceStore *store, RunControl &control, const Told &) const {
@@ -326,7 +339,7 @@ std::vector<Outcome> MatchingTask::run(PieceStore *store, RunControl &control, c
     Outcome like;
     if (board_) return answers(*board_, like);
     if (by_plan()) {
-        like = execute(plan_, values_, control, store);
+        like = execute(plan_made(), values(), control, store);
         const WholeNumbers numbers = numbers_of(like, poll);
         like.wide.reset(); // each answer begins as a copy
         return answers(numbers, like);
@@ -341,6 +354,16 @@ std::vector<Outcome> MatchingTask::run(PieceStore *store, RunControl &control, c
 }
 
 MatchingTask::WholeNumbers MatchingTask::numbers_of(const Outcome &sum, const Poll &poll) const {
+    if (matchings_) {
+        std::vector<Gaussian> all = matchings_->numbers(sum, poll); // of whole entries
+        all.resize(at(count_));
+        WholeNumbers numbers;
+        for (const Gaussian &x : all) {
+            numbers.re.push_back(x.re.get_num());
+            numbers.im.push_back(x.im.get_num());
+        }
+        return numbers;
+    }
     const auto bits = static_cast<unsigned long>(bits_);
     const Gaussian number = sum.wide ? *sum.wide : Gaussian{exact_number(sum.value), 0};
     return {digits_of(number.re.get_num(), at(count_), bits, poll),

@@ -5,8 +5,10 @@
 // (Kronecker's substitution): one exact computation gives them all. Of a graph that sum is a loop hafnian.
 #pragma once
 
+#include "lib/execute/plan_task.hpp"
 #include "lib/plan/plan.hpp"
 #include "lib/polynomial/matching_sums.hpp"
+#include "lib/polynomial/rank_one_added.hpp"
 #include "lib/run/outcome.hpp"
 #include "lib/run/task.hpp"
 
@@ -28,7 +30,9 @@ class MatchingTask final : public TaskOf<std::vector<Outcome>> {
     // Of lines counted with multiplicities, from k = 0 to the lesser number of them; of a graph to half of
     // it.
     std::int64_t count() const { return count_; }
-    const Plan &plan_made() const { return plan_; } // with the matrix and the options, if with nothing else
+    const Plan &plan_made() const { // with the matrix and the options, if with nothing else
+        return matchings_ ? matchings_->plan() : plan_;
+    }
 
     TaskIdentity identity() const override;
     ShardCount shards() const override;
@@ -47,6 +51,8 @@ class MatchingTask final : public TaskOf<std::vector<Outcome>> {
     struct Entries;
 
     bool by_plan() const { return !sums_ && !board_; }
+    const Values &values() const { return matchings_ ? matchings_->values() : values_; } // of the plan
+    PlanTask plan_task() const { return PlanTask(plan_made(), values()); }
     double seconds_of_sums() const { return sums_->serial_seconds() / options_.threads; }
     void choose(Entries entries, InputPattern input, RunControl &control, const std::string *way);
     void make_plan_of(Entries &entries, InputPattern input, RunControl &control, const std::string *way);
@@ -59,9 +65,10 @@ class MatchingTask final : public TaskOf<std::vector<Outcome>> {
     std::int64_t count_ = 0;
     double bits_ = 0; // that any of the numbers has at most
     mpz_class denominator_ = 1;
-    // One of these three ways.
+    // One of these four ways.
     std::optional<WholeNumbers> board_;
     std::optional<MatchingSums> sums_;
+    std::optional<RankOneAdded> matchings_;
     Plan plan_; // the others' has the matrix and the options alone
     Values values_;
 };

@@ -13,6 +13,7 @@
 #include "lib/plan/plan.hpp"
 #include "lib/run/outcome.hpp"
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,13 +22,25 @@ namespace libperm {
 
 class RankOneAdded {
   public:
-    // Whether a matrix may have one: all its lines may stay unmatched, it is dense, and large enough that
-    // structure is looked for.
-    static bool may_serve(const InputPattern &input, const Options &options);
+    // Whether a matrix may have one: all its lines may stay unmatched, each is there once, it is dense, and
+    // large enough that structure is looked for.
+    static bool may_serve(const InputPattern &given, bool multiplied, const Options &options);
+    static bool may_serve(const InputPattern &input, const Options &options) {
+        return may_serve(as_given(input), input.multiplied, options);
+    }
 
-    // Where that matrix has a structure, and takes less than so many seconds. `values`: entries and weights,
-    // as many as there are: of other lines they are 1. No line counts several times. `plan`: a saved one, or
-    // null: it is made here.
+    // How long that matrix may take beside the plan of the one with lines for those that stay unmatched; 0:
+    // that is done sooner than looked for.
+    static double seconds_beside(const Plan &plan);
+    // Before there is that plan: beside a checkpoint no limit ends a search for one.
+    static constexpr double before_a_search = 60, any_seconds = std::numeric_limits<double>::infinity();
+
+    // Whether a saved plan is of that matrix, and of none with lines for those that stay unmatched.
+    static bool is_plan_of(const std::string &plan, const InputPattern &given);
+
+    // Where that matrix has a structure, and takes less than so many seconds and fits. `values`: entries and
+    // weights, as many as there are: of other lines they are 1. `plan`: a saved one, or null: it is made
+    // here.
     static std::optional<RankOneAdded> of(const InputPattern &given, const Values &values,
                                           const Options &options, double seconds, RunControl &control,
                                           const std::string *plan = nullptr);

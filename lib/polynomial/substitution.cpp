@@ -12,8 +12,7 @@ Plan plan_for(InputPattern input, const Values &values, const Options &options, 
     if (!plan) return make_plan(std::move(input), options, values, control);
     Plan saved = plan_of(*plan, options);
     if (difference(saved.input, input))
-        throw Error(PERM_BAD_ARGUMENT,
-                    "the plan that the polynomial was begun with is of another matrix: begin anew");
+        throw Error(PERM_BAD_ARGUMENT, "the plan that this was begun with is of another matrix: begin anew");
     return saved;
 }
 

@@ -8,8 +8,10 @@
 
 namespace libperm {
 
-// `work` for matrix k, which is named by what it throws, but for what ends the whole call.
-template <class Work> void naming_matrix(std::int64_t k, const Work &work) {
+// `work` for matrix k, which is named by what it throws, but for what ends the whole call. `is_named`: else
+// the caller has no batch.
+template <class Work> void naming_matrix(std::int64_t k, bool is_named, const Work &work) {
+    if (!is_named) return work();
     try {
         work();
     } catch (const Error &error) {

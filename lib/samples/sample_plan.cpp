@@ -170,16 +170,25 @@ SamplePlan::SamplePlan(const InputPattern &input, const Values &values, std::int
     seconds_ = shot_seconds_ / options.threads * static_cast<double>(shots);
     if (seconds_ > options.refuse_seconds)
         throw refused_for_time(formatted("{} samples are", shots), seconds_, options);
-    parts_ = std::move(parts);
+    Randomness seeds(seed, ~std::uint64_t{0});
+    std::vector<std::uint64_t> seed_of;
+    for (SampledPart &part : parts) { // of 10^5 lines without entries each is a part
+        const std::uint64_t own = seeds.next();
+        if (part.entries.size() != 1 || part.pattern.one_sided) {
+            parts_.push_back(std::move(part));
+            seed_of.push_back(own);
+        } else if (part.row[0] != SampledPart::no_row) {
+            certain_.emplace_back(part.row[0], part.column[0]);
+        }
+    }
     if (way && way->size() != parts_.size())
         throw Error(PERM_BAD_ARGUMENT,
                     "the samples were begun in a way that is of another matrix: begin anew");
     for (const SampledPart &part : parts_) bytes_ += std::ssize(part.entries) * SampledPart::entry_bytes;
     Charge charge(&control.memory(), bytes_);
-    Randomness seeds(seed, ~std::uint64_t{0});
     with_threads(options.threads, [&] {
         for (std::size_t p = 0; p < parts_.size(); ++p) {
-            const Choice choice(parts_[p], shots, seeds.next(), options, control);
+            const Choice choice(parts_[p], shots, seed_of[p], options, control);
             take(way ? choice.named((*way)[p]) : choice.quickest(), options.threads);
             charge.resize(bytes_);
         }
@@ -246,6 +255,8 @@ void SamplePlan::draw_numbered(std::int64_t first, std::uint32_t count, Column *
                                RunControl &control) const {
     std::vector<std::uint32_t> taken;
     std::fill_n(columns, std::int64_t{count} * rows_, Column{-1});
+    for (std::uint32_t k = 0; k < count; ++k)
+        for (const auto &[row, column] : certain_) columns[std::int64_t{k} * rows_ + row] = column;
     for (std::size_t p = 0; p < parts_.size(); ++p) {
         const auto number = static_cast<std::uint64_t>(first);
         if (ways_[p].walks) continue;

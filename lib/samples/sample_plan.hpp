@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace libperm {
@@ -57,7 +58,7 @@ class SamplePlan {
     std::string digest() const; // of the way, and of what it came to here
 
     // Whether there are parts that are not drawn by rejection, of which any shot can be drawn by itself.
-    bool has_numbered() const { return walked_.size() < ways_.size(); }
+    bool has_numbered() const { return walked_.size() < ways_.size() || !certain_.empty(); }
     bool goes_line_by_line() const;                    // some part
     std::uint32_t at_once() const { return at_once_; } // shots of these that are drawn together
     // Of parts that are drawn by rejection.
@@ -89,8 +90,9 @@ class SamplePlan {
     std::int64_t bytes_ = 0;
     std::uint32_t at_once_ = 1024;
     std::vector<SampledPart> parts_;
-    std::vector<Way> ways_;           // of each part
-    std::vector<std::size_t> walked_; // parts
+    std::vector<std::pair<std::int32_t, std::int32_t>> certain_; // rows and columns that every shot has
+    std::vector<Way> ways_;                                      // of each part
+    std::vector<std::size_t> walked_;                            // parts
 };
 
 } // namespace libperm

@@ -11,12 +11,13 @@ namespace {
 // The plan's options with the caller's threads, limits, cache and callbacks.
 class OptionMerge {
   public:
-    OptionMerge(const Options &plan, const Options &caller) : plan_(plan), caller_(caller), merged_(caller) {}
+    OptionMerge(const SavedPlan &of, const Options &caller)
+        : of_(of), plan_(of.plan.options), caller_(caller), merged_(caller) {}
 
     Options run() {
         take("function", &Options::function);
         take("engine", &Options::engine);
-        take("device", &Options::device);
+        take_device();
         take_precision();
         take("tolerance", &Options::tolerance);
         take("seed", &Options::seed);
@@ -33,6 +34,19 @@ class OptionMerge {
         require(name, given == own || given == Options().*option);
         merged_.*option = own;
     }
+    // What the plan's blocks are computed on already may be asked for.
+    void take_device() {
+        if (caller_.device == Device::automatic) merged_.device = plan_.device;
+        if (merged_.device == plan_.device) return;
+        const bool on_gpu = caller_.device == Device::gpu;
+        for (const SavedBlock &block : of_.blocks)
+            if (0 <= block.chosen && block.chosen < std::ssize(block.candidates) &&
+                block.candidates[static_cast<std::size_t>(block.chosen)].on_gpu != on_gpu)
+                throw Error(PERM_BAD_OPTION,
+                            formatted("the saved plan computes on {}: leave device out, or make it anew, "
+                                      "with device {}",
+                                      on_gpu ? "the processor" : "a GPU", on_gpu ? "gpu" : "cpu"));
+    }
     // Its fields are one option: residues are exact numbers, and no others are.
     void take_precision() {
         require("precision", is_same_precision(caller_, plan_) || is_same_precision(caller_, Options()));
@@ -48,6 +62,7 @@ class OptionMerge {
                                   name));
     }
 
+    const SavedPlan &of_;
     const Options &plan_, &caller_;
     Options merged_;
 };
@@ -59,7 +74,7 @@ std::string bytes_of(const Plan &plan) { return written(saved(plan)); }
 Plan plan_of(std::string_view bytes, const Options &caller) {
     try {
         auto content = all_from<SavedPlan>(bytes, "its length");
-        const Options options = OptionMerge(content.plan.options, caller).run();
+        const Options options = OptionMerge(content, caller).run();
         return restored(std::move(content), options);
     } catch (const DamagedField &field) {
         throw Error(PERM_BAD_ARGUMENT,

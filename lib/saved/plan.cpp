@@ -128,6 +128,7 @@ SavedPlan saved(const Plan &plan, bool with_predictions) {
         }
     } else {
         rest.serial_seconds = rest.gpu_seconds = rest.bytes = rest.entry_bits = 0;
+        rest.options.device = Device::automatic; // the candidates tell
         rest.structure.clear();
         rest.refusal_text.clear();
         for (SavedBlock &block : out.blocks) keep_of_use(block);

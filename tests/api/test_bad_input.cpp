@@ -312,6 +312,30 @@ TEST_CASE("ranges of values are compared with what a plan reads") {
     CHECK(perm::polynomial(a.view(), a.values).back()->re == doctest::Approx(56));
     CHECK_THROWS_AS(perm::polynomial(a.view(), std::vector<double>(3)), perm::Error);
 
+    std::vector<double> derivatives(6), bounds(6), of_c(6);
+    CHECK(plan.gradient(a.values, derivatives, bounds).text() == "56");
+    CHECK(plan.gradient(a.values.data(), of_c.data()).text() == "56");
+    CHECK(derivatives == of_c);
+    CHECK(plan.gradient(a.values, derivatives).text() == "56");
+    plan.hessian_product(a.values, a.values, derivatives, bounds);
+    std::vector<double> few(5);
+    std::vector<std::complex<double>> pairs(6);
+    CHECK_THROWS_AS(plan.gradient(a.values, few), perm::Error);
+    CHECK_THROWS_AS(plan.gradient(a.values, pairs), perm::Error);
+    CHECK_THROWS_AS(plan.gradient(few, derivatives), perm::Error);
+    CHECK_THROWS_AS(plan.gradient(a.values, derivatives, few), perm::Error);
+    CHECK_THROWS_AS(plan.hessian_product(a.values, few, derivatives), perm::Error);
+    CHECK_THROWS_AS(plan.hessian_product(a.values, a.values, few), perm::Error);
+    perm::Csr complex = a;
+    complex.complex_values.assign(a.values.begin(), a.values.end());
+    const perm::Plan of_complex(complex);
+    std::vector<double> parts(12);
+    of_complex.gradient(complex.complex_values, pairs, bounds);
+    of_complex.gradient(complex.complex_values, parts);
+    CHECK(pairs[3] == std::complex<double>(parts[6], parts[7]));
+    CHECK(pairs[3].real() == doctest::Approx(of_c[3]));
+    CHECK_THROWS_AS(of_complex.gradient(complex.complex_values, derivatives), perm::Error);
+
     const double weights[] = {1, 1, 1};
     perm_csr weighted = a.view();
     weighted.row_unmatched = weights;

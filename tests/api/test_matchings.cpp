@@ -4,10 +4,12 @@
 #include "tests/support/gaussian_calls.hpp"
 #include "tests/support/matchings.hpp"
 #include "tests/support/run.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <map>
 #include <string>
 
@@ -153,6 +155,111 @@ TEST_CASE("of a staircase: Stirling numbers of the second kind") {
     const std::vector<perm::Result> found = perm::matchings(csr);
     REQUIRE(found.size() == n + 1);
     for (std::size_t k = 0; k <= n; ++k) CHECK(found[k].text() == stirling[n - k].get_str());
+}
+
+namespace {
+
+std::vector<std::string> texts_of(const std::vector<perm::Result> &numbers) {
+    std::vector<std::string> texts;
+    for (const perm::Result &one : numbers) texts.push_back(one.text());
+    return texts;
+}
+
+} // namespace
+
+TEST_CASE("of |i - j|, whose structure is lost among lines that stay unmatched") {
+    for (const std::int64_t n : {24, 60}) {
+        CAPTURE(n);
+        std::vector<std::int64_t> row_ptr{0}, col, values, shifted;
+        mpz_class sum = 0, squares = 0, of_lines = 0; // of the entries, theirs, and those of the lines' sums
+        for (std::int64_t i = 0; i < n; ++i) {
+            mpz_class of_line = 0;
+            for (std::int64_t j = 0; j < n; ++j) {
+                shifted.push_back(std::abs(i - j) + 2);
+                if (i == j) continue;
+                col.push_back(j);
+                values.push_back(std::abs(i - j));
+                of_line += values.back();
+                squares += values.back() * values.back();
+            }
+            row_ptr.push_back(std::ssize(col));
+            sum += of_line;
+            of_lines += of_line * of_line;
+        }
+        perm_csr a = PERM_CSR_INIT;
+        a.n_rows = a.n_cols = n;
+        a.nnz = std::ssize(col);
+        a.row_ptr = row_ptr.data();
+        a.col_idx = col.data();
+        a.values = values.data();
+        a.value_type = PERM_VALUE_I64;
+        const std::vector<std::string> found = texts_of(perm::matchings(a));
+        REQUIRE(found.size() == static_cast<std::size_t>(n) + 1);
+        CHECK(found[0] == "1");
+        CHECK(found[1] == sum.get_str());
+        CHECK(found[2] == mpz_class((sum * sum - 2 * of_lines + squares) / 2).get_str());
+        CHECK(found.back() == perm::compute(a).text());
+        CHECK(texts_of(perm::Task::load(perm::Task::matchings(a).save()).run()) == found);
+        const TemporaryFolder folder;
+        const std::string file = folder / "kept";
+        perm_opts kept = PERM_OPTS_INIT;
+        kept.checkpoint = file.c_str();
+        CHECK(texts_of(perm::matchings(a, kept)) == found);
+        CHECK(texts_of(perm::matchings(a, kept)) == found); // from there
+        mpz_class all = 0;
+        for (const std::string &number : found) all += mpz_class(number);
+        const std::vector<std::int64_t> ones(static_cast<std::size_t>(n), 1);
+        perm_csr free = a;
+        free.row_unmatched = free.col_unmatched = ones.data();
+        CHECK(perm::compute(free).text() == all.get_str());
+        if (n > 24) continue;
+        // perm(A + 2 J) = sum_k 2^(n - k) (n - k)! m_k, by sums over subsets
+        mpz_class expected = 0, ways = 1;
+        for (std::int64_t k = n; k >= 0; --k) {
+            expected += ways * mpz_class(found[static_cast<std::size_t>(k)]);
+            ways *= 2 * (n - k + 1);
+        }
+        const perm::Csr pattern = constant(n, 1);
+        perm_csr full = pattern.view();
+        full.values = shifted.data();
+        full.value_type = PERM_VALUE_I64;
+        const perm::Result residue = perm::compute(full, in_precision("ryser", "mod:1000003"));
+        CHECK(residue.text() == mpz_class(expected % 1000003).get_str());
+    }
+}
+
+TEST_CASE("the sum over the matchings of a staircase is that of their numbers, however large") {
+    constexpr std::int64_t n = 1200, columns = n + 300; // row i has the columns up to i / 3 * 3 + 5
+    std::vector<std::int64_t> row_ptr{0}, col;
+    for (std::int64_t i = 0; i < n; ++i) {
+        for (std::int64_t j = 0; j < i / 3 * 3 + 5; ++j) col.push_back(j);
+        row_ptr.push_back(std::ssize(col));
+    }
+    const std::vector<const char *> thirds(col.size(), "2/3");
+    perm_csr a = PERM_CSR_INIT;
+    a.n_rows = n;
+    a.n_cols = columns;
+    a.nnz = std::ssize(col);
+    a.row_ptr = row_ptr.data();
+    a.col_idx = col.data();
+    a.values = thirds.data();
+    a.value_type = PERM_VALUE_TEXT;
+    const std::vector<std::string> numbers = texts_of(perm::matchings(a, in_precision("auto", "exact")));
+    const std::vector<const char *> row_weights(n, "5"), col_weights(columns, "1/2");
+    a.row_unmatched = row_weights.data();
+    a.col_unmatched = col_weights.data();
+    mpq_class sum = 0;
+    for (const std::string &number : numbers) sum = sum * mpq_class(5, 2) + mpq_class(number);
+    mpz_class denominator = 1;
+    denominator <<= columns - n; // columns that are more than rows
+    CHECK(mpq_class(perm::compute(a, in_precision("auto", "exact")).text()) == sum / denominator);
+    const mpz_class prime = 1000003;
+    mpz_class inverse;
+    sum /= denominator;
+    mpz_invert(inverse.get_mpz_t(), sum.get_den_mpz_t(), prime.get_mpz_t());
+    mpz_class residue = sum.get_num() * inverse;
+    mpz_mod(residue.get_mpz_t(), residue.get_mpz_t(), prime.get_mpz_t());
+    CHECK(perm::compute(a, in_precision("auto", "mod:1000003")).text() == residue.get_str());
 }
 
 TEST_CASE("of few entries in many lines, of which the others keep out") {

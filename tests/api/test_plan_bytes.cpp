@@ -479,7 +479,12 @@ TEST_CASE("options: the machine's are the caller's, others are the plan's") {
         CHECK(std::string(perm_last_error()).find(what) != std::string::npos);
     };
     refused("engine", [](perm_opts &o) { o.engine = "tree"; });
-    refused("device", [](perm_opts &o) { o.device = "cpu"; });
+    refused("device", [](perm_opts &o) { o.device = "gpu"; });
+    perm_opts on_cpu = PERM_OPTS_INIT; // where it is computed anyway
+    on_cpu.device = "cpu";
+    CHECK(load(bytes, &on_cpu) == PERM_OK);
+    CHECK(perm::Plan::load(bytes, on_cpu).run_shard(a.values, 0) ==
+          perm::Plan(a, own).run_shard(a.values, 0));
     refused("precision", [](perm_opts &o) { o.precision = "dd"; });
     refused("precision", [](perm_opts &o) { o.precision = "mpfr:101"; });
     refused("tolerance", [](perm_opts &o) { o.tolerance = 1e-7; });

@@ -302,6 +302,15 @@ TEST_CASE("what is refused says what to do") {
         const perm_opts opts = in_precision("auto", precision);
         CHECK(call(a.view(), linear.data(), 5, &opts) == PERM_BAD_OPTION);
     }
+    const perm_opts residues = in_precision("auto", "mod:7");
+    std::vector<const char *> texts(a.values.size(), "1");
+    const std::vector<const char *> ones = texts;
+    texts[1] = "1/7";
+    perm_csr sevenths = a.view();
+    sevenths.values = texts.data();
+    sevenths.value_type = PERM_VALUE_TEXT;
+    CHECK(call(sevenths, ones.data(), 5, &residues) == PERM_BAD_OPTION);
+    CHECK(std::string(perm_last_error()).find("of the batch") == std::string::npos); // there is none
     linear[0] = 1e300, linear[1] = 1e-300;
     const perm_opts doubles = in_precision("auto", "double");
     CHECK(call(a.view(), linear.data(), 5, &doubles) == PERM_UNSUPPORTED);

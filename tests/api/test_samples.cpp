@@ -391,6 +391,47 @@ TEST_CASE("weights of any size") {
     for (std::size_t k = 0; k < drawn.size(); ++k) CHECK(drawn[k] == heavy[k % at(n)]);
 }
 
+TEST_CASE("few entries in many lines, of which the others have nothing to draw") {
+    constexpr std::int64_t n = 100000, shots = 40; // entries 3 in rows of their own, and one of weight 0
+    std::vector<std::int64_t> row_ptr{0}, col;
+    for (std::int64_t i = 0; i < n; ++i) {
+        if (i % 2000 == 7) col.push_back(n - 1 - i);
+        row_ptr.push_back(std::ssize(col));
+    }
+    const std::vector<double> values(col.size(), 3);
+    std::vector<double> row_weights(at(n), 1);
+    const std::vector<double> col_weights(at(n), 1);
+    row_weights[7] = 0; // so it is always matched
+    perm_csr a = PERM_CSR_INIT;
+    a.n_rows = a.n_cols = n;
+    a.nnz = std::ssize(col);
+    a.row_ptr = row_ptr.data();
+    a.col_idx = col.data();
+    a.values = values.data();
+    a.row_unmatched = row_weights.data();
+    a.col_unmatched = col_weights.data();
+    const Columns drawn = samples_of(a, shots, run::seed(2531));
+    std::int64_t matched = 0, elsewhere = 0;
+    for (std::int64_t shot = 0; shot < shots; ++shot)
+        for (std::int64_t i = 0; i < n; ++i) {
+            const std::int64_t column = drawn[at(shot * n + i)];
+            const bool is_entry = i % 2000 == 7 && column == n - 1 - i;
+            matched += is_entry && i > 7;
+            elsewhere += column != -1 && !is_entry;
+            if (i == 7) CHECK(is_entry);
+        }
+    CHECK(elsewhere == 0);
+    constexpr double drawings = 49 * shots, share = 0.75; // 3 of 3 + 1 1
+    CHECK(std::fabs(static_cast<double>(matched) - share * drawings) <
+          5 * std::sqrt(share * (1 - share) * drawings));
+    const perm::Task task = perm::Task::samples(a, 3, run::seed(2531));
+    CHECK(perm::Task::load(task.save()).run_samples() == Columns(drawn.begin(), drawn.begin() + 3 * n));
+    // Nothing but certain entries.
+    const perm::Csr diagonal = banded(3, 0, 0, Entries::counts, 1);
+    CHECK(samples_of(diagonal.view(), 2, 1) == Columns{0, 1, 2, 0, 1, 2});
+    CHECK(perm::Task::samples(diagonal.view(), 2, 1).run_samples() == Columns{0, 1, 2, 0, 1, 2});
+}
+
 TEST_CASE("explicit zeros, nothing to draw, bad input") {
     const perm::Csr a = from_dense({{1, 2}, {3, 4}});
     perm::Csr with_zero = a;

@@ -4,6 +4,7 @@
 #include "tests/support/gaussian_calls.hpp"
 #include "tests/support/matchings.hpp"
 #include "tests/support/run.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>
 
@@ -186,8 +187,8 @@ struct DenseFractions {
         return call(a);
     }
 
-    perm::Result compute() {
-        return run_with([](const perm_csr &a) { return perm::compute(a, in_precision("auto", "exact")); },
+    perm::Result compute(const char *precision = "exact") {
+        return run_with([&](const perm_csr &a) { return perm::compute(a, in_precision("auto", precision)); },
                         true);
     }
     // Of c A + x A: at once, or by a task that was saved.
@@ -249,6 +250,11 @@ TEST_CASE("beside a structure that the lines which may stay unmatched would hide
         CHECK(found->exact == 1);
         CHECK(mpq_class(found.text()) == from_numbers_of_matchings(a));
         if (is_board) CHECK(found->n == std::ssize(a.row_weights)); // and not twice as many
+        const std::string residue = a.compute("mod:1000003").text();
+        mpz_class expected;
+        const mpq_class value(found.text());
+        mpz_invert(expected.get_mpz_t(), value.get_den_mpz_t(), mpz_class(1000003).get_mpz_t());
+        CHECK(residue == mpz_class(expected * value.get_num() % 1000003).get_str());
         if (has_weights) continue;
         // sum_k M_k (c + x)^k: at c = 0 the numbers themselves
         const std::vector<perm::Result> numbers = a.matchings();
@@ -278,6 +284,53 @@ TEST_CASE("beside a structure that the lines which may stay unmatched would hide
         CHECK(mpq_class(shifted.at(0).text()) == at_2);
         CHECK(shifted.back().text() == numbers.back().text());
     }
+}
+
+TEST_CASE("of doubles beside a structure, and beside a checkpoint, which goes on from there") {
+    constexpr std::size_t n = 40;
+    std::vector<std::int64_t> row_ptr{0}, col;
+    std::vector<double> values;
+    DenseFractions exact{n, {}, {}, {}};
+    std::vector<double> weights;
+    for (std::size_t i = 0; i < n; ++i) {
+        for (std::size_t j = 0; j < n; ++j) {
+            exact.entries.emplace_back(std::abs(static_cast<int>(i) - static_cast<int>(j)), 4);
+            exact.entries.back().canonicalize();
+            if (i == j) continue;
+            col.push_back(static_cast<std::int64_t>(j));
+            values.push_back(exact.entries.back().get_d());
+        }
+        row_ptr.push_back(std::ssize(col));
+        weights.push_back(0.5); // of one size: others have a rank of their own, and take longer
+        exact.row_weights.emplace_back(weights.back());
+        exact.col_weights.emplace_back(weights.back());
+    }
+    perm_csr a = PERM_CSR_INIT;
+    a.n_rows = a.n_cols = n;
+    a.nnz = std::ssize(col);
+    a.row_ptr = row_ptr.data();
+    a.col_idx = col.data();
+    a.values = values.data();
+    a.row_unmatched = a.col_unmatched = weights.data();
+    const mpq_class truth(exact.compute().text());
+    for (const char *precision : {"auto", "double", "dd"}) {
+        CAPTURE(precision);
+        const perm::Result found = perm::compute(a, in_precision("auto", precision));
+        CHECK(found->n == n);
+        CHECK(found->rel_error_bound <= 0x1p-52);
+        CHECK(std::fabs(found->re / truth.get_d() - 1) <= 0x1p-51);
+    }
+    const TemporaryFolder folder;
+    const std::string file = folder / "kept";
+    perm_opts opts = in_precision("auto", "exact");
+    opts.checkpoint = file.c_str();
+    for (int time = 0; time < 2; ++time) {
+        const perm::Result found = perm::compute(a, opts);
+        CHECK(found->n == n);
+        CHECK(mpq_class(found.text()) == truth);
+    }
+    weights[0] = 3; // another matrix's
+    CHECK_THROWS_AS(perm::compute(a, opts), perm::Error);
 }
 
 TEST_CASE("derivatives by entries and weights are those of the sum") {

@@ -236,6 +236,22 @@ TEST_CASE("texts count rows and columns as the file does") {
     CHECK(run(folder, {"hafnian", "-q", half}).out == "1\n");
 }
 
+TEST_CASE("of edges: matchings of the graph") {
+    const Folder folder;
+    const std::string path = folder.write("path.edges", "1 2\n2 3\n3 4\n"),
+                      dimacs = folder.write("path.col", "p edge 4 3\ne 1 2\ne 2 3\ne 3 4\n"),
+                      as_text = folder.write("path.txt", "1 2\n2 3\n3 4\n");
+    for (const std::string &file : {path, dimacs}) {
+        CHECK(run(folder, {"matchings", "-q", file}).out == "1\n3\n1\n");
+        CHECK(run(folder, {"matchings", "-q", "--function", "permanent", file}).out == "1\n6\n11\n6\n1\n");
+        CHECK(run(folder, {"sample", "-q", file}).out == "2 1 4 3\n");
+    }
+    CHECK(run(folder, {"matchings", "-q", "--format", "edges", as_text}).out == "1\n3\n1\n");
+    const std::string part = folder / "part";
+    REQUIRE(run(folder, {"shard", "--matchings", "--of", "1", "--index", "0", "-o", part, path}).code == 0);
+    CHECK(run(folder, {"combine", "-q", part}).out == "1\n3\n1\n");
+}
+
 TEST_CASE("lines that may stay unmatched") {
     const std::string file = dense + "integer general\n2 2\n1\n3\n2\n4\n"; // rows 1 2 and 3 4
     CHECK(permanent(file, {"--row-unmatched", "1", "--col-unmatched", "1"}) == "21");

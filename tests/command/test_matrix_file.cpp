@@ -392,6 +392,9 @@ TEST_CASE("edges of graphs") {
     ReadOptions options;
     options.duplicates = perm::Duplicates::once;
     CHECK(read(perm::read_dimacs, "p edge 2 2\ne 1 2\ne 2 1\n", options).col_idx.size() == 2);
+    const std::string unequal = message_of([&] { read(perm::read_edges, "1 2 3\n2 1 4\n", options); });
+    check_words(unequal, {"m:2", "duplicate edge 1 2", "equal numbers", "--duplicates sum"});
+    CHECK(unequal.find("--duplicates once") == std::string::npos);
     options.duplicates = perm::Duplicates::sum;
     CHECK(integers(read(perm::read_edges, "1 2\n2 1\n", options)) == Dense<double>{{0, 2}, {2, 0}});
 }

@@ -96,8 +96,13 @@ def test_refuses():
         libperm.torch.permanent(torch.ones(2))
     with pytest.raises(TypeError, match="dense"):
         libperm.torch.permanent(torch.eye(2).to_sparse())
-    with pytest.raises(TypeError, match=r"no torch\.Tensor"):
-        libperm.torch.permanent(np.eye(2))
+    for function in ("permanent", "hafnian"):
+        with pytest.raises(TypeError, match=rf"no torch\.Tensor: libperm\.{function}\(\)"):
+            getattr(libperm.torch, function)(np.eye(2))
+    with pytest.raises(libperm.InvalidOptionError, match=r"libperm\.hafnians\(\) has residues"):
+        libperm.torch.hafnian(torch.eye(2), precision="mod:7")
+    with pytest.raises(libperm.InvalidOptionError, match="leave it out"):
+        libperm.torch.hafnian(torch.eye(2), function="hafnian")
     with pytest.raises(libperm.InvalidMatrixError, match="NaN|nan"):
         libperm.torch.permanent(torch.full((2, 2), float("nan")))
     a = torch.ones(2, 2, dtype=torch.float64, requires_grad=True)

@@ -63,7 +63,7 @@ def hafnian(
     >>> print(libperm.jax.hafnian(A), jax.grad(libperm.jax.hafnian)(A)[0])
     28.0 [0.  3.  2.5 2. ]
     """
-    differentiable.require_differentiable({"precision": precision})
+    differentiable.require_differentiable({"precision": precision}, "hafnian")
     A = _matrices(A)
     if A.shape[-1] != A.shape[-2]:
         raise TypeError(f"an array of shape {A.shape}: a hafnian is of square matrices (..., n, n)")

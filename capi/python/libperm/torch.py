@@ -42,7 +42,7 @@ def permanent(A: torch.Tensor, **options: Unpack[Options]) -> torch.Tensor:
     time. Options: libperm.Options; those of another function, of hafnians or of residues, are refused.
     """
     differentiable.require_differentiable(options)
-    value: torch.Tensor = _Permanent.apply(_matrices(A), MappingProxyType(options))
+    value: torch.Tensor = _Permanent.apply(_matrices(A, "permanent"), MappingProxyType(options))
     return value
 
 
@@ -62,17 +62,17 @@ def hafnian(A: torch.Tensor, *, loops: bool = False, **options: Unpack[Options])
     >>> value.item(), A.grad[0].tolist()
     (28.0, [0.0, 3.0, 2.5, 2.0])
     """
-    differentiable.require_differentiable(options)
-    A = _matrices(A)
+    differentiable.require_differentiable(options, "hafnian")
+    A = _matrices(A, "hafnian")
     if A.shape[-1] != A.shape[-2]:
         raise TypeError(f"a tensor of shape {tuple(A.shape)}: a hafnian is of square matrices (..., n, n)")
     value: torch.Tensor = _Hafnian.apply((A + A.mT) / 2, flag("loops", loops), MappingProxyType(options))
     return value
 
 
-def _matrices(A: Any) -> torch.Tensor:
+def _matrices(A: Any, function: str) -> torch.Tensor:
     if not isinstance(A, torch.Tensor):
-        raise TypeError(f"{type(A).__name__} is no torch.Tensor: libperm.permanent() takes other matrices")
+        raise TypeError(f"{type(A).__name__} is no torch.Tensor: libperm.{function}() takes other matrices")
     if A.layout != torch.strided:
         raise TypeError(f"a tensor of layout {A.layout}: a dense one is expected, e.g. A.to_dense()")
     if A.dtype not in _TYPES:

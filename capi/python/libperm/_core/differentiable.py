@@ -65,16 +65,17 @@ def _require_memory(caps: tuple[int, ...], copies: tuple[int, ...] | None) -> No
     Limits.of(None, None).require(taken, 0, f"{ways[-1]} outcomes with what their derivatives are made of")
 
 
-def require_differentiable(options: Mapping[str, Any]) -> None:
-    """Refuses what makes another function of the entries, whose derivatives are not those at hand."""
+def require_differentiable(options: Mapping[str, Any], by: str = "permanent") -> None:
+    """Refuses what makes another function of the entries, whose derivatives are not those at hand. by: the
+    function that is called."""
     if is_of_graph(options):
-        raise InvalidOptionError(
-            f"function is {options['function']!r}: hafnian(), beside permanent(), has its derivatives"
-        )
+        others = {"permanent": "hafnian(), beside permanent(), has its derivatives"}
+        advice = others.get(by, "leave it out, for hafnian() takes loops")
+        raise InvalidOptionError(f"function is {options['function']!r}: {advice}")
     precision = options.get("precision")
     if isinstance(precision, str) and precision.startswith("mod:"):
         raise InvalidOptionError(
-            f"precision is {precision!r}: residues have no derivatives; libperm.permanents() has residues"
+            f"precision is {precision!r}: residues have no derivatives; libperm.{by}s() has residues"
         )
 
 
