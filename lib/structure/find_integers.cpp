@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 namespace libperm {
@@ -72,6 +73,26 @@ bool are_alike(const Gaussian &x, const Gaussian &y) { // or one is the other's 
         return mpz_cmpabs(p.get_num_mpz_t(), q.get_num_mpz_t()) == 0 && p.get_den() == q.get_den();
     };
     return same(x.re, y.re) && same(x.im, y.im);
+}
+
+// Each line divided by what its entries have in common, for its factor may be any.
+Integers primitive(Integers integers, const Pattern &a) {
+    std::vector<int> of_col(at(a.cols));
+    std::size_t k = 0;
+    for (std::int32_t i = 0; i < a.rows; ++i) {
+        int of_row = 0;
+        const std::size_t first = k;
+        for (; k < at(a.row_ptr[at(i) + 1]); ++k) of_row = std::gcd(of_row, integers[k]);
+        k = first;
+        for (const std::int32_t j : a.row(i)) {
+            if (of_row > 1) integers[k] = static_cast<std::int8_t>(integers[k] / of_row);
+            of_col[at(j)] = std::gcd(of_col[at(j)], integers[k++]);
+        }
+    }
+    for (k = 0; k < integers.size(); ++k)
+        if (const int common = of_col[at(a.col[k])]; common > 1)
+            integers[k] = static_cast<std::int8_t>(integers[k] / common);
+    return integers;
 }
 
 // A number whose magnitude is met again and again; null: there may be none.
@@ -173,9 +194,9 @@ Integers signs_of_products(const ExactBlock &block, const Poll &poll) {
 
 template <class Value> std::vector<std::int8_t> find_integers(const BlockOf<Value> &block, const Poll &poll) {
     if (block.n() < 1 || block.n() > most_integer_lines || block.values.empty()) return {};
-    if (Integers of_one = multiples(block, number_one<Value>()); !of_one.empty()) return of_one;
-    if (const Value *unit = common_unit(block.values))
-        if (Integers of_unit = multiples(block, *unit); !of_unit.empty()) return of_unit;
+    Integers all = multiples(block, number_one<Value>());
+    if (const Value *unit = all.empty() ? common_unit(block.values) : nullptr) all = multiples(block, *unit);
+    if (!all.empty()) return primitive(std::move(all), block.pattern);
     if (may_be_products(block))
         if (Integers signs = signs_of_products(exact_block(block), poll); !signs.empty()) return signs;
     return beside_others(block);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from array import array
 from collections.abc import Mapping
 from fractions import Fraction
@@ -10,6 +11,7 @@ from typing import Any
 
 from libperm._core import abi
 from libperm._core.call import run
+from libperm._core.errors import RefusedError, TimeRefusedError
 from libperm._core.handle import Handle
 from libperm._core.matrix import Matrix, input_of
 from libperm._core.options import Prepared
@@ -41,9 +43,21 @@ class ExactPlans:
 
     def __init__(self, options: Mapping[str, Any]) -> None:
         self._options = Prepared({**options, "precision": "exact"}, None)
+        self._begun = time.monotonic()
         self._last: tuple[Matrix, list[int], Handle] | None = None
 
     def permanent(self, rows: list[dict[int, int]], times: list[int], column_count: list[int]) -> int:
+        limit = self._options.struct.time_limit_seconds  # of all rows together
+        if 0 < limit < time.monotonic() - self._begun:
+            raise TimeRefusedError(f"stopped at the time limit of {limit:g} s; allow more with time_limit")
+        try:
+            return self._permanent(rows, times, column_count)
+        except RefusedError as error:  # whose bounds are not of the caller's matrix
+            lines = str(error).split("\n")
+            error.args = ("\n".join(x for x in lines if "perm(A)" not in x and "bounds" not in x),)
+            raise
+
+    def _permanent(self, rows: list[dict[int, int]], times: list[int], column_count: list[int]) -> int:
         matrix = Matrix(
             (len(rows), len(column_count)),
             array("q", accumulate(map(len, rows), initial=0)),
