@@ -187,11 +187,11 @@ std::optional<Counted> counted(Choice choice, double seconds, const Poll &poll) 
 
 // Modulo how many primes: where entries are not looked at, those of other rows alone are long.
 double residues_beside(const Proposals &task, std::size_t others) {
-    constexpr double guessed_bits = 60;
+    constexpr double guessed_bits = 56;
     const Numbers &numbers = task.values.numbers;
     if (numbers.precision == Precision::exact) return task.matrices();
     const double bits = task.bits + guessed_bits * static_cast<double>(others);
-    return (std::ceil(bits / residue_bits) + 1) * (numbers.complex ? 2 : 1);
+    return std::ceil(bits / residue_bits) * (numbers.complex ? 2 : 1);
 }
 
 // On a GPU where it is given, else on a thread.
