@@ -701,3 +701,11 @@ def test_sub_permanents_of_repeated_lines():
         libperm.sub_permanents(a)
     with pytest.raises(TypeError, match="dimensions"):
         libperm.sub_permanents(a[0])
+
+
+def test_the_time_limit_is_of_all_rows_of_an_exact_gradient():
+    n = 30
+    a = [[int((j - i) % n in (0, 1, 4, 9, 11, 16)) for j in range(n)] for i in range(n)]
+    with pytest.raises(libperm.TimeRefusedError, match="time limit|time_limit") as caught:
+        libperm.Plan(a, time_limit=0.5).gradient()
+    assert "perm(A)" not in str(caught.value)  # bounds of a row's own matrix

@@ -11,6 +11,7 @@
 #include "tests/support/run.hpp"
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include <cmath>
 #include <string>
@@ -105,6 +106,27 @@ TEST_CASE("sieve: exact permanents of scaled small integers, or a refusal") {
         }
     }
     CHECK(answered > run::enough(run::sweep(1500)) / 2);
+}
+
+TEST_CASE("sieve: factors of lines that are small integers themselves are found") {
+    Random random(run::seed(0x7369654a));
+    for (int k = 0; k < run::cases(10); ++k) {
+        const perm::Csr ones = nearly_regular(14, random.integer(3, 7), random);
+        std::vector<double> rows, cols;
+        for (int i = 0; i < 14; ++i) {
+            rows.push_back(static_cast<double>(random.integer(1, 20)));
+            cols.push_back(static_cast<double>(random.integer(1, 6)));
+        }
+        const perm::Csr a = scaled(ones, rows, cols);
+        check_exact(a, "sieve", oracle::by_frontier(a));
+        perm_opts opts = by("sieve", "exact");
+        opts.without = "all"; // the same block of both
+        const auto states = [&](const perm::Csr &of) {
+            const auto told = nlohmann::json::parse(perm::Plan(of, opts).explain(PERM_FORMAT_JSON));
+            return told.at("candidates").at(0).at("states").get<double>();
+        };
+        CHECK(states(a) == states(ones));
+    }
 }
 
 TEST_CASE("sieve: an entry that is off by an ulp makes it none of its blocks") {
