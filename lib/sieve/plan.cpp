@@ -288,10 +288,11 @@ void propose_sieve(Proposals &task, Engine self) {
 void propose_sieve_at_last(Proposals &task, Engine self) {
     std::optional<SieveRows> rows = block_rows(task, self);
     if (!rows)
-        return refuse(task, self,
-                      "takes matrices of up to 128 lines whose entries are small integers, or of equal "
-                      "magnitudes, but for a factor of each line, or multiples of one number by small "
-                      "integers but for a few rows or columns: this one is none");
+        return refuse(
+            task, self,
+            "takes matrices of up to 128 lines whose entries are small integers, or of equal "
+            "magnitudes, but for a factor of each line, or multiples of one number by small "
+            "integers but for a few rows or columns: this one is none, or was planned without values");
     const std::size_t known = place_of(task, self);
     double others = std::numeric_limits<double>::infinity();
     for (const Candidate &c : task.candidates)
