@@ -483,8 +483,8 @@ TEST_CASE("options: the machine's are the caller's, others are the plan's") {
     perm_opts on_cpu = PERM_OPTS_INIT; // where it is computed anyway
     on_cpu.device = "cpu";
     CHECK(load(bytes, &on_cpu) == PERM_OK);
-    CHECK(perm::Plan::load(bytes, on_cpu).run_shard(a.values, 0) ==
-          perm::Plan(a, own).run_shard(a.values, 0));
+    CHECK(perm::Plan::load(bytes, on_cpu).run_shard(a.values.data(), 0) ==
+          perm::Plan(a, own).run_shard(a.values.data(), 0));
     refused("precision", [](perm_opts &o) { o.precision = "dd"; });
     refused("precision", [](perm_opts &o) { o.precision = "mpfr:101"; });
     refused("tolerance", [](perm_opts &o) { o.tolerance = 1e-7; });
