@@ -483,8 +483,9 @@ TEST_CASE("options: the machine's are the caller's, others are the plan's") {
     perm_opts on_cpu = PERM_OPTS_INIT; // where it is computed anyway
     on_cpu.device = "cpu";
     CHECK(load(bytes, &on_cpu) == PERM_OK);
-    CHECK(perm::Plan::load(bytes, on_cpu).run_shard(a.values.data(), 0) ==
-          perm::Plan(a, own).run_shard(a.values.data(), 0));
+    const perm::Plan made(a, own), loaded = perm::Plan::load(bytes, on_cpu);
+    CHECK(perm::Task::plan(loaded, a.values.data()).run_shard(0) ==
+          perm::Task::plan(made, a.values).run_shard(0));
     refused("precision", [](perm_opts &o) { o.precision = "dd"; });
     refused("precision", [](perm_opts &o) { o.precision = "mpfr:101"; });
     refused("tolerance", [](perm_opts &o) { o.tolerance = 1e-7; });
