@@ -42,8 +42,8 @@ int main(void) {
     perm_plan *plan = NULL;
     perm_task *task = NULL; /* perm_task_save sends it */
     perm_result result = PERM_RESULT_INIT;
-    int ok = perm_plan_create(&a, &opts, &plan) == PERM_OK && perm_task_plan(plan, values, &task) == PERM_OK &&
-             in_shards(task, &result) == PERM_OK;
+    int ok = perm_plan_create(&a, &opts, &plan) == PERM_OK &&
+             perm_task_plan(plan, values, &task) == PERM_OK && in_shards(task, &result) == PERM_OK;
     puts(ok ? result.text : perm_last_error());
     perm_result_clear(&result);
     perm_task_destroy(task);
