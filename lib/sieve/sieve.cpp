@@ -152,7 +152,7 @@ class Scales {
         if (!plan.is_fit(residues, matrix)) throw UnfitPrime(Engine::sieve, "an entry");
         for (const SievePlan::Scale &scale : plan.scales) {
             std::uint64_t &row = rows_[at(scale.row)], &col = cols_[at(scale.col)];
-            const int b = plan.integers[at(scale.entry)];
+            const std::int8_t b = plan.integers[at(scale.entry)];
             const std::uint64_t size = field_.to(static_cast<std::uint64_t>(std::abs(b))),
                                 signed_b = b < 0 ? field_.subtract(0, size) : size;
             (scale.tells_row ? row : col) =
