@@ -39,6 +39,14 @@ CALLS = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def _interrupts():
+    """Here, too: what a shell runs beside other things ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.parametrize("call", CALLS)
 def test_interrupted(call):
     folder = Path(libperm.__file__).parents[1]
