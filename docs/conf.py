@@ -39,7 +39,7 @@ breathe_show_include = False
 
 nitpicky = True
 nitpick_ignore_regex = [
-    (r"cpp:identifier", "ValueRange"),  # a concept, which breathe does not show
+    (r"cpp:identifier", "(Value|Derivative)Range"),  # concepts, which breathe does not show
     ("c:identifier", r"size_t|u?int(32|64)_t"),
     ("cpp:identifier", r"(perm_|PERM_|Eigen).*"),  # of C, and of others
 ]
