@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <numeric>
 #include <utility>
 
@@ -196,10 +197,12 @@ template <class Value> std::vector<std::int8_t> find_integers(const BlockOf<Valu
     if (block.n() < 1 || block.n() > most_integer_lines || block.values.empty()) return {};
     Integers all = multiples(block, number_one<Value>());
     if (const Value *unit = all.empty() ? common_unit(block.values) : nullptr) all = multiples(block, *unit);
-    if (!all.empty()) return primitive(std::move(all), block.pattern);
+    if (!all.empty()) all = primitive(std::move(all), block.pattern);
+    const auto is_small = [](int b) { return std::abs(b) <= 1; };
+    if (!all.empty() && std::ranges::all_of(all, is_small)) return all;
     if (may_be_products(block))
         if (Integers signs = signs_of_products(exact_block(block), poll); !signs.empty()) return signs;
-    return beside_others(block);
+    return all.empty() ? beside_others(block) : all;
 }
 
 template std::vector<std::int8_t> find_integers(const Block &block, const Poll &poll);

@@ -118,9 +118,9 @@ TEST_CASE("sieve: factors of lines that are small integers themselves are found"
             cols.push_back(static_cast<double>(random.integer(1, 6)));
         }
         const perm::Csr a = scaled(ones, rows, cols);
-        check_exact(a, "sieve", oracle::by_frontier(a));
         perm_opts opts = by("sieve", "exact");
-        opts.without = "all"; // the same block of both
+        opts.without = "all"; // the same block of both, whose entries no reduction adds up
+        CHECK(exact_number(perm::compute(a, opts).text()) == oracle::by_frontier(a));
         const auto states = [&](const perm::Csr &of) {
             const auto told = nlohmann::json::parse(perm::Plan(of, opts).explain(PERM_FORMAT_JSON));
             return told.at("candidates").at(0).at("states").get<double>();
