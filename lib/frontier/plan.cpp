@@ -260,8 +260,7 @@ class Proposal {
             c.refusal = PERM_UNSUPPORTED;
             c.why_not = why_not;
         }
-        c = task_.judged(std::move(c),
-                         slowdown_of(task_, true)); // by the GPU that is planned for, here or not
+        c = task_.judged(std::move(c), slowdown_of(task_, true)); // of the GPU planned for, here or not
         if (c.refusal == PERM_REFUSED_MEMORY && !has_gpu && form == FrontierForm::dense)
             c.why_not += "; slices are planned where there is a GPU";
         task_.require_gpu(c);

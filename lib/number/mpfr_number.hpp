@@ -4,10 +4,6 @@
 #define MPFR_USE_NO_MACRO // macros would not take MpfrNumber
 #include <mpfr.h>
 
-#include <cstdlib>
-#include <gmpxx.h>
-#include <string>
-
 namespace libperm {
 
 // MPFR's exponents end at 2^30 unless told otherwise (for this thread).
@@ -49,23 +45,6 @@ class MpfrNumber {
     MpfrNumber &operator=(MpfrNumber &&x) noexcept {
         mpfr_swap(x_, x.x_);
         return *this;
-    }
-
-    // "mantissa exponent", that in base 62, this of 2: exactly.
-    std::string to_string() const {
-        mpz_class mantissa;
-        const mpfr_exp_t exp2 = mpfr_zero_p(x_) ? 0 : mpfr_get_z_2exp(mantissa.get_mpz_t(), x_);
-        return mantissa.get_str(62) + ' ' + std::to_string(exp2);
-    }
-    bool set_string(const std::string &text) { // its precision stays
-        const std::size_t space = text.find(' ');
-        mpz_class mantissa;
-        if (space == std::string::npos || mantissa.set_str(text.substr(0, space), 62) != 0) return false;
-        const long exp2 = std::strtol(text.c_str() + space, nullptr, 10);
-        constexpr long most = 1 << 28; // beyond any sum of products of row sums
-        if (exp2 < -most || exp2 > most) return false;
-        mpfr_set_z_2exp(x_, mantissa.get_mpz_t(), exp2, MPFR_RNDN);
-        return true;
     }
 
     operator mpfr_ptr() { return x_; }
