@@ -16,7 +16,9 @@
 
 #include <atomic>
 #include <cstdio>
+#include <filesystem>
 #include <functional>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -52,6 +54,15 @@ int in_child(const std::function<int()> &work) {
     REQUIRE(waitpid(child, &status, 0) == child);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
+
+// Told of each fork after the library is, which asks later to be told of it.
+int threads_at_fork = 0;
+const int told_of_forks = pthread_atfork(
+    [] {
+        const std::filesystem::directory_iterator threads("/proc/self/task");
+        threads_at_fork = static_cast<int>(std::distance(begin(threads), end(threads)));
+    },
+    nullptr, nullptr);
 
 struct Case {
     const char *engine, *precision;
@@ -182,6 +193,18 @@ TEST_CASE("a child of a fork computes as its parent does") {
                   return plan.execute(all[2].a.view().values).text() == planned ? 0 : 50;
               }) == 0);
     CHECK(text_of(all[2]) == expected[2]); // and the parent goes on
+}
+
+// A thread that holds a lock at a fork leaves it locked in the child for ever.
+TEST_CASE("a fork finds none of the library's threads, and both processes start theirs again") {
+    const Case c{"tree", "double", erdos_renyi(20, 0.4, Entries::real, run::seed(9603))};
+    const std::string expected = text_of(c);
+    REQUIRE(told_of_forks == 0);
+    for (int k = 0; k < 20; ++k) {
+        CHECK(text_of(c) == expected);
+        CHECK(in_child([&] { return text_of(c) == expected ? 0 : 1; }) == 0);
+        CHECK(threads_at_fork == 1);
+    }
 }
 
 TEST_CASE("little address space: an answer or a status, and the next call works") {

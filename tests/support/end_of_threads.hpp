@@ -6,6 +6,8 @@
 #include <oneapi/tbb/global_control.h>
 
 struct EndOfThreads {
-    oneapi::tbb::task_scheduler_handle threads{oneapi::tbb::attach{}};
-    ~EndOfThreads() { oneapi::tbb::finalize(threads, std::nothrow); }
+    ~EndOfThreads() {
+        oneapi::tbb::task_scheduler_handle threads{oneapi::tbb::attach{}};
+        oneapi::tbb::finalize(threads, std::nothrow);
+    }
 };
