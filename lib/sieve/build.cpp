@@ -247,7 +247,7 @@ SieveProfile sieve_profile(const SieveProgram &one_by_one, double seconds, const
 }
 
 SievePace sieve_pace(const GpuProperties &gpu) {
-    constexpr double issued = 0.3; // of the instructions that lanes could take
+    constexpr double issued = 0.24; // of the instructions that lanes could take
     const double one = 1 / (issued * 128 * gpu.multiprocessors * gpu.clock_hz);
     return {20 * one, 2 * one, 12 * one, 2 * one, 3 * one, 20 * one, 1e-10};
 }

@@ -237,6 +237,12 @@ std::optional<Candidate> candidate_of(const Proposals &task, Engine self, const 
     return c;
 }
 
+// A GPU's pace, by a step of the middle of a walk.
+double times_a_thread(const GpuProperties &gpu) {
+    const auto middle = [](const SievePace &pace) { return pace.of_step(2, 4, 3, 1); };
+    return middle(sieve_pace_of_thread) / middle(sieve_pace(gpu));
+}
+
 void refuse(Proposals &task, Engine self, std::string why) {
     if (!task.asks_for(self)) return;
     Candidate c;
@@ -306,10 +312,13 @@ void propose_sieve_at_last(Proposals &task, Engine self) {
                                 most_row_weight, most_lines_of_others));
     if (!task.asks_for(self) && others < unnoticed) return;
     std::optional<Choice> first = cheapest(all, 0, task.poll());
-    if (!task.asks_for(self) && first->seconds() / optimism > SearchBudget::far * others) return;
-    const double own =
-        known < task.candidates.size() ? task.candidates[known].cost.serial_seconds : first->seconds();
-    const SearchBudget budget = task.search_budget(false);
+    const bool may_use_gpu = task.may_use_gpu() && other_rows(*rows) == 0;
+    const double faster = may_use_gpu ? times_a_thread(task.machine.gpu()) : 1;
+    if (!task.asks_for(self) && first->seconds() / optimism / faster > SearchBudget::far * others) return;
+    const double own = (known < task.candidates.size() ? task.candidates[known].cost.serial_seconds
+                                                       : first->seconds()) /
+                       faster;
+    const SearchBudget budget = task.search_budget(may_use_gpu);
     const double seconds =
         std::min({budget.of(own), budget.most(std::min(own, others)), most_search * task.effort});
     first = cheapest(all, seconds * 2 / 3, task.poll());
