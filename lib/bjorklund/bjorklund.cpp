@@ -92,11 +92,12 @@ std::optional<DoublesHafnian> hafnian_of_doubles(const BjorklundPlan &plan, cons
 EngineResult run_bjorklund(const BjorklundPlan &plan, const EngineInput &input, RunControl &control,
                            const SignDevices &where) {
     EngineResult result;
-    Place place{where, control};
-    double matrices = 1;
-    if (const Residues *residues = input.residues()) {
+    const Residues *residues = input.residues();
+    const double matrices = residues ? static_cast<double>(residues->primes.size()) : 1;
+    RunControl part(control, 1 / matrices); // a plan's operations are of all of them
+    Place place{where, part};
+    if (residues) {
         result.value = of_residues(plan, *residues, place);
-        matrices = static_cast<double>(residues->primes.size());
     } else if (const Block *block = input.block()) {
         result.value = to_the_only_multiple(of_block(plan, *block, place), *block);
     } else {

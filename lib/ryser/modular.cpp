@@ -68,7 +68,8 @@ EngineResult ryser_modular(const RyserPlan &plan, const Residues &residues, RunC
         for (const std::uint64_t x : residues.values[m]) values.push_back(ring.field().to(x));
         sums.emplace_back(plan, residues.pattern, ring, values);
     }
-    const std::vector<ModularRing::Total> totals = totals_of(sums, control);
+    RunControl part(control, 1 / static_cast<double>(sums.size())); // a plan's terms are of all of them
+    const std::vector<ModularRing::Total> totals = totals_of(sums, part);
     ResidueVector permanents;
     for (std::size_t m = 0; m < sums.size(); ++m) {
         const Montgomery &field = sums[m].ring().field();

@@ -22,19 +22,21 @@ namespace {
 std::vector<SubsetSum> sums_of(const SubsetPlan &plan, const std::vector<SubsetMatrix> &matrices,
                                const SubsetDevices &devices, RunControl &control, std::int64_t &bytes) {
     std::atomic<std::int64_t> peak_bytes = 0;
+    RunControl part(control,
+                    1 / static_cast<double>(matrices.size())); // a plan's subsets are of all matrices
     const bool refines = std::any_of(matrices.begin(), matrices.end(), [](const SubsetMatrix &m) {
         return m.refined.most < std::numeric_limits<double>::infinity();
     });
     const auto open = [&] {
         WindowWorkers workers;
-        if (devices.cpu) workers.push_back(tree_on_cpu(plan, control));
+        if (devices.cpu) workers.push_back(tree_on_cpu(plan, part));
         if (!devices.gpus) return workers;
         const double seconds = devices.seconds / static_cast<double>(matrices.size());
         for (DeviceQueue *queue : devices.gpus->all())
-            workers.push_back(kernel_on_device(*queue, plan, refines, seconds, control, peak_bytes));
+            workers.push_back(kernel_on_device(*queue, plan, refines, seconds, part, peak_bytes));
         return workers;
     };
-    std::vector<SubsetSum> sums = sum_windows(plan, matrices, open, control);
+    std::vector<SubsetSum> sums = sum_windows(plan, matrices, open, part);
     bytes = devices.gpus ? peak_bytes.load()
                          : static_cast<std::int64_t>(window_segments(plan.kernel)) * 8 *
                                partial_doubles(plan.kernel.arithmetic);

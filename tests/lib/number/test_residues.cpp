@@ -27,7 +27,10 @@ mpz_class power_of_two(std::int64_t e) { return mpz_class(1) << static_cast<mp_b
 
 std::vector<std::uint64_t> permanents(const RyserPlan &plan, const Residues &residues) {
     RunControl control;
-    return std::get<ResidueVector>(run_ryser(plan, residues, control).value);
+    control.begin(10 * plan.terms, 0);
+    ResidueVector found = std::get<ResidueVector>(run_ryser(plan, residues, control).value);
+    CHECK(control.fraction() == doctest::Approx(0.1)); // of ten such calls, of any number of primes
+    return found;
 }
 
 // Primes enough for both parts below 2^b.
