@@ -1,5 +1,8 @@
 #include "jit/program/sieve.hpp"
 
+#include <algorithm>
+#include <numeric>
+
 namespace libperm {
 
 bool sieve_goes_on(const SieveProgram &program, const SieveProgram::Step &step,
@@ -33,6 +36,12 @@ std::vector<std::uint32_t> sieve_prefixes(const SieveProgram &program, std::size
         prefixes.swap(next);
     }
     return prefixes;
+}
+
+std::uint64_t golden_stride(std::uint64_t count) {
+    auto stride = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(0.618 * static_cast<double>(count)));
+    while (std::gcd(stride, count) != 1) ++stride;
+    return stride;
 }
 
 } // namespace libperm

@@ -83,4 +83,8 @@ std::vector<std::uint32_t> sieve_prefixes(const SieveProgram &program, std::size
 std::vector<std::uint32_t> sieve_prefixes(const SieveProgram &program, std::size_t first, std::size_t last,
                                           std::vector<std::uint32_t> prefixes);
 
+// From one of so many prefixes to the next, so that all are met, and any run of them has of all: a golden
+// section of their number.
+std::uint64_t golden_stride(std::uint64_t count);
+
 } // namespace libperm

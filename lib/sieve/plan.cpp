@@ -27,7 +27,7 @@ constexpr double unnoticed = 5e-3;       // seconds that others may take before 
 constexpr double first_search = 1e-3, most_search = 1.0; // seconds
 constexpr double optimism = 4;                           // prefixes, times those by independence
 constexpr double prefix_seconds = 1.4e-9;
-constexpr std::uint64_t least_prefixes = 4096, most_pieces = 4096;
+constexpr std::uint64_t most_prefixes = 1 << 16, most_pieces = 4096;
 constexpr double piece_seconds = 0.02, launch_seconds = 0.5; // on a thread, on a GPU
 
 SieveRows rows_of(const Pattern &a, const std::vector<std::int8_t> &integers) {
@@ -136,8 +136,12 @@ bool complete(SievePlan &plan, const Pattern &a, const Poll &poll) {
 }
 
 // Many more prefixes than pieces, as they are of different lengths.
+std::uint64_t wanted_prefixes(const SievePlan &plan) {
+    return std::clamp<std::uint64_t>(16 * plan.pieces_asked, 64, most_prefixes);
+}
+
 void cut(SievePlan &plan) {
-    const std::uint64_t wanted = std::clamp<std::uint64_t>(16 * plan.pieces_asked, 64, least_prefixes);
+    const std::uint64_t wanted = wanted_prefixes(plan);
     std::uint64_t prefixes = 1;
     while (plan.prefix_step + 1 < plan.program.steps.size() && prefixes < wanted)
         prefixes = sieve_prefixes(plan.program, ++plan.prefix_step).size() / plan.program.prefix_words();
@@ -152,7 +156,7 @@ struct SavedSieve {
 
     template <class Archive> void serialize(Archive &ar) {
         flags(ar, transposed, halved);
-        ar(order, steps, pieces);
+        ar(pieces, order, steps);
         amounts(ar, spread, peak);
     }
 };
@@ -161,7 +165,7 @@ struct SavedSieve {
 std::int64_t walk_bytes(const SievePlan &plan, std::size_t matrices) {
     const std::size_t others = plan.others.size();
     return static_cast<std::int64_t>(
-        64 * least_prefixes * plan.program.prefix_words() +
+        64 * wanted_prefixes(plan) * plan.program.prefix_words() +
         SieveWalk::bytes(plan.program, plan.prefix_step, others > 0 ? matrices : 1) +
         OtherRows::bytes(matrices, others, plan.program.told.size()));
 }
@@ -315,9 +319,9 @@ void propose_sieve_at_last(Proposals &task, Engine self) {
     const bool may_use_gpu = task.may_use_gpu() && other_rows(*rows) == 0;
     const double faster = may_use_gpu ? times_a_thread(task.machine.gpu()) : 1;
     if (!task.asks_for(self) && first->seconds() / optimism / faster > SearchBudget::far * others) return;
-    const double own = (known < task.candidates.size() ? task.candidates[known].cost.serial_seconds
-                                                       : first->seconds()) /
-                       faster;
+    const double own =
+        (known < task.candidates.size() ? task.candidates[known].cost.serial_seconds : first->seconds()) /
+        faster;
     const SearchBudget budget = task.search_budget(may_use_gpu);
     const double seconds =
         std::min({budget.of(own), budget.most(std::min(own, others)), most_search * task.effort});

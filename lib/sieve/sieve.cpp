@@ -97,12 +97,13 @@ class Walks {
     std::vector<std::unique_ptr<Walk>> idle_;
 };
 
-// What begins with the prefixes of the pieces, piece by piece.
+// What begins with the prefixes of the pieces, piece by piece. Neighbours have much or little to follow together:
+// each piece has of all.
 class Prefixes {
   public:
     explicit Prefixes(const SievePlan &plan)
         : size_(plan.program.prefix_words()),
-          all_(sieve_prefixes(plan.program, plan.prefix_step)),
+          all_(spread(sieve_prefixes(plan.program, plan.prefix_step), size_)),
           pieces_(NumberedPieces::so_many(all_.size() / size_, plan.pieces)) {}
 
     std::uint64_t pieces() const { return pieces_.count(); }
@@ -113,6 +114,15 @@ class Prefixes {
     std::int64_t bytes() const { return static_cast<std::int64_t>(4 * all_.size()); }
 
   private:
+    static std::vector<std::uint32_t> spread(const std::vector<std::uint32_t> &in_order, std::size_t size) {
+        const std::uint64_t count = in_order.size() / size, stride = golden_stride(count);
+        std::vector<std::uint32_t> all;
+        all.reserve(in_order.size());
+        for (std::uint64_t k = 0, place = 0; k < count; ++k, place = (place + stride) % count)
+            all.insert(all.end(), &in_order[size * place], &in_order[size * place] + size);
+        return all;
+    }
+
     const std::size_t size_;
     const std::vector<std::uint32_t> all_;
     const NumberedPieces pieces_;

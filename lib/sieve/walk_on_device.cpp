@@ -4,20 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 
 namespace libperm {
 namespace {
 
 constexpr std::int64_t most_room = 4ll << 30; // bytes of all blocks
 constexpr std::size_t head_words = 2;         // of what is told, before the counts
-
-// A golden section of them, with which all are met.
-std::uint32_t stride_of(std::uint32_t count) {
-    auto stride = std::max(1u, static_cast<std::uint32_t>(0.618 * count));
-    while (std::gcd(stride, count) != 1) ++stride;
-    return stride;
-}
 
 } // namespace
 
@@ -70,7 +62,7 @@ void SieveOnDevice::start(std::span<const std::uint32_t> followed) {
     SieveLaunch launch{prefixes_.address(), told_.address(),
                        room_.address(),     told_.address() + 8 * head_words,
                        told_.address() + 8, static_cast<std::uint32_t>(followed_),
-                       sieve_threads,       stride_of(static_cast<std::uint32_t>(followed_))};
+                       sieve_threads,       static_cast<std::uint32_t>(golden_stride(followed_))};
     const std::array<void *, 1> arguments{&launch};
     const auto blocks = std::min<std::size_t>(blocks_, (followed_ + sieve_threads - 1) / sieve_threads);
     queue_.launch(sieve_entry, static_cast<unsigned>(blocks), sieve_threads, arguments);
