@@ -6,6 +6,7 @@
 #include "lib/base/error.hpp"
 #include "lib/base/log.hpp"
 #include "lib/base/struct_size.hpp"
+#include "lib/base/system.hpp"
 #include "lib/base/threads.hpp"
 #include "lib/execute/checkpoint.hpp"
 #include "lib/execute/execute.hpp"
@@ -23,6 +24,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace capi {
@@ -193,23 +195,34 @@ void fill_by_structure(perm_result &r, const libperm::RankOneAdded &matchings,
     fill(r, matchings.plan(), outcome, libperm::answer_of(outcome, fractions));
 }
 
-// Of nested rows, before they are written out with the lines that stay unmatched.
-bool compute_board(const perm_csr *a, const libperm::Options &options, libperm::RunControl &control,
-                   perm_plan &made, perm_result &r) {
+// Nested rows, before they are written out with the lines that stay unmatched.
+struct Board {
+    libperm::InputPattern given;
+    mpq_class sum;
+};
+
+std::optional<Board> board_of(const perm_csr *a, const libperm::Options &options,
+                              libperm::RunControl &control) {
     if (options.function != libperm::MatrixFunction::permanent || options.names_engine() ||
         options.device == libperm::Device::gpu || !options.passes.structure)
-        return false;
+        return {};
     constexpr std::int64_t least_order = 24; // below, any way is short
-    Stopwatch watch;
     const perm_csr csr = known_csr(a);
-    if (!csr.row_unmatched || !csr.col_unmatched || std::min(csr.n_rows, csr.n_cols) < least_order)
-        return false;
-    const libperm::InputPattern given = given_pattern(control, a);
+    if (!csr.row_unmatched || !csr.col_unmatched || std::min(csr.n_rows, csr.n_cols) < least_order) return {};
+    libperm::InputPattern given = given_pattern(control, a);
     const libperm::Values values = values_for(control, given, libperm::GivenValues(given, csr).data());
-    const auto sum = libperm::ferrers_sum(given, values, {csr.row_multiplicity, csr.n_rows, "row"},
-                                          {csr.col_multiplicity, csr.n_cols, "col"}, control);
-    if (!sum) return false;
-    made.plan.input = given;
+    auto sum = libperm::ferrers_sum(given, values, {csr.row_multiplicity, csr.n_rows, "row"},
+                                    {csr.col_multiplicity, csr.n_cols, "col"}, control);
+    if (!sum) return {};
+    return Board{std::move(given), *std::move(sum)};
+}
+
+bool compute_board(const perm_csr *a, const libperm::Options &options, libperm::RunControl &control,
+                   perm_plan &made, perm_result &r) {
+    Stopwatch watch;
+    std::optional<Board> board = board_of(a, options, control);
+    if (!board) return false;
+    made.plan.input = std::move(board->given);
     libperm::Pattern &square = made.plan.input.pattern;
     square.rows = square.cols = std::max(square.rows, square.cols);
     square.row_ptr.resize(static_cast<std::size_t>(square.rows) + 1, square.nnz());
@@ -217,7 +230,7 @@ bool compute_board(const perm_csr *a, const libperm::Options &options, libperm::
     made.plan.structure =
         "nested rows, each with one number in all of its entries: by its numbers of matchings";
     libperm::Outcome outcome;
-    libperm::set_value(outcome, libperm::WideBall{libperm::Gaussian{*sum, 0}, {}});
+    libperm::set_value(outcome, libperm::WideBall{libperm::Gaussian{board->sum, 0}, {}});
     libperm::round_off(options, outcome);
     fill(r, made.plan, outcome);
     control.finish();
@@ -302,6 +315,21 @@ std::unique_ptr<perm_plan> compute_by_plan(const perm_csr *a, const perm_opts *o
         options, [&] { plan = compute_by_plan(a, options, control, r); }, a);
     r.entry_rounding = rounding_of(*a, options.function, r);
     return plan;
+}
+
+std::string way_beside_plan(const perm_csr *a, const libperm::Options &options, const libperm::Plan &plan,
+                            libperm::RunControl &control) {
+    if (plan.input.pattern.one_sided || plan.input.free_lines() == 0) return {};
+    try {
+        if (board_of(a, options, control)) return "by the numbers of matchings of nested rows, at once";
+        const auto matchings = structure_beside_plan(a, options, plan, control);
+        if (matchings)
+            return "by the matrix's own structure, without lines for those that stay unmatched: " +
+                   libperm::readable_seconds(matchings->plan().seconds) + " predicted";
+    } catch (const Error &error) { // of values that are not to be computed with
+        if (error.status() != PERM_BAD_MATRIX) throw;
+    }
+    return {};
 }
 
 std::unique_ptr<perm_plan> plan_beside_sum(const perm_csr *a, const perm_opts *opts) {

@@ -9,6 +9,7 @@
 #include <perm.h>
 
 #include <memory>
+#include <string>
 
 namespace capi {
 
@@ -33,6 +34,10 @@ void compute_otherwise(const perm_csr *a, const perm_opts *opts, perm_result &r)
 void compute_otherwise(const perm_csr *a, const libperm::Options &options, libperm::RunControl &control,
                        perm_result &r);
 std::unique_ptr<perm_plan> compute_by_plan(const perm_csr *a, const perm_opts *opts, perm_result &r);
+
+// How a single computation goes where not by this plan of the matrix, in words; else empty.
+std::string way_beside_plan(const perm_csr *a, const libperm::Options &options, const libperm::Plan &plan,
+                            libperm::RunControl &control);
 
 // Of what was computed without a plan: the one that would have been made.
 std::unique_ptr<perm_plan> plan_beside_sum(const perm_csr *a, const perm_opts *opts);

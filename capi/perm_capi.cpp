@@ -153,6 +153,7 @@ perm_status perm_plan_create(const perm_csr *a, const perm_opts *opts, perm_plan
             libperm::TapePlan::order(made->plan, control);
             made->glynn = libperm::GlynnPlan::of(made->plan);
             made->direct = libperm::TapePlan::of(made->plan, control);
+            made->plan.once = capi::way_beside_plan(a, options, made->plan, control);
         });
         made->seconds_plan = watch.lap();
         *plan = made.release();

@@ -146,7 +146,10 @@ bool is_refused(const Plan &plan) {
 }
 
 Outcome execute_once(const Plan &plan, const Values &values, RunControl &control, PieceStore *store) {
-    if (plan.refusal != PERM_OK) throw Error(plan.refusal, plan.refusal_text);
+    if (plan.refusal != PERM_OK)
+        throw Error(plan.refusal,
+                    plan.refusal_text +
+                        (plan.once.empty() ? "" : "\n  a single computation goes " + plan.once));
     return run(plan, values, control, store);
 }
 

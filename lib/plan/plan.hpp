@@ -59,6 +59,7 @@ struct Plan {
     std::shared_ptr<PlanInBlocks> in_blocks; // beside it, for what engines of blocks alone do
 
     std::string structure; // why there is no block to compute, else empty
+    std::string once;      // how a single computation goes where not by this plan; of a loaded one empty
     Reductions reductions;
     std::int64_t blocks = 0, distinct = 0; // to be computed; without those identical to another
     double sum_n = 0, sum_nnz = 0;         // over the blocks

@@ -268,6 +268,7 @@ Json plan_json(const Plan &plan, const GradientForecast &gradient, const TapePla
     j["refused"] = plan.refusal != PERM_OK;
     if (plan.refusal != PERM_OK) j["refusal"] = plan.refusal_text.substr(0, plan.refusal_text.find('\n'));
     j["why"] = block ? block->why : plan.structure;
+    if (!plan.once.empty()) j["once"] = plan.once;
     j["reductions"] = reductions_json(plan.reductions);
     Json structure = Json::Array();
     for (const std::string &line : structure_of_values(plan)) structure.push_back(line);
@@ -391,6 +392,7 @@ std::string explain_text(const Plan &plan, const GradientForecast &gradient, con
     if (!plan.values_known && plan.options.passes.merging)
         text += "values unknown: all rows and columns are taken to be different\n";
     if (plan.refusal != PERM_OK) text += plan.refusal_text + "\n";
+    if (!plan.once.empty()) text += "a single computation goes " + plan.once + "\n";
     return text;
 }
 

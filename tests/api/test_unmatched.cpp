@@ -320,6 +320,16 @@ TEST_CASE("of doubles beside a structure, and beside a checkpoint, which goes on
         CHECK(found->rel_error_bound <= 0x1p-52);
         CHECK(std::fabs(found->re / truth.get_d() - 1) <= 0x1p-51);
     }
+    constexpr const char *once = "a single computation goes by the matrix's own structure";
+    const perm::Plan plan(a); // of the lines written out: refused, and says how it is computed
+    CHECK(plan.explain().find(once) != std::string::npos);
+    try {
+        static_cast<void>(plan.execute(values.data()));
+        CHECK(false);
+    } catch (const perm::Error &error) {
+        CHECK(std::string(error.what()).find(once) != std::string::npos);
+    }
+    CHECK(perm::Plan(a, in_precision("ryser", "auto")).explain().find(once) == std::string::npos);
     const TemporaryFolder folder;
     const std::string file = folder / "kept";
     perm_opts opts = in_precision("auto", "exact");
