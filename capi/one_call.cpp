@@ -99,16 +99,22 @@ bool compute_line_classes(const perm_csr *a, const libperm::Options &options, li
 }
 
 // Where all lines of a sparse matrix may stay unmatched the graph of its lines: engines of graphs serve any
-// of its numbers. The options' function becomes that of the graph.
+// of its numbers.
+std::optional<libperm::InputPattern> graph_for(libperm::RunControl &control, const perm_csr *a,
+                                               const libperm::Options &options) {
+    if (options.function != libperm::MatrixFunction::permanent || options.names_engine() ||
+        options.device == libperm::Device::gpu)
+        return {};
+    return libperm::read_as_two_sided_graph(
+        a, [&control] { control.poll(); }, &control.memory());
+}
+
+// The options' function becomes that of the graph.
 libperm::InputPattern input_for(libperm::RunControl &control, const perm_csr *a, libperm::Options &options) {
-    if (options.function == libperm::MatrixFunction::permanent && !options.names_engine() &&
-        options.device != libperm::Device::gpu)
-        if (auto graph = libperm::read_as_two_sided_graph(
-                a, [&control] { control.poll(); }, &control.memory())) {
-            options.function = libperm::MatrixFunction::loop_hafnian;
-            return *std::move(graph);
-        }
-    return pattern_for(control, a, options.function);
+    auto graph = graph_for(control, a, options);
+    if (!graph) return pattern_for(control, a, options.function);
+    options.function = libperm::MatrixFunction::loop_hafnian;
+    return *std::move(graph);
 }
 
 // To be executed once: without a tape, which takes longer to write down than the plan's own way. In the
@@ -321,6 +327,8 @@ std::string way_beside_plan(const perm_csr *a, const libperm::Options &options, 
                             libperm::RunControl &control) {
     if (plan.input.pattern.one_sided || plan.input.free_lines() == 0) return {};
     try {
+        if (graph_for(control, a, options))
+            return "by the graph of the matrix's lines, in which those that stay unmatched need none";
         if (board_of(a, options, control)) return "by the numbers of matchings of nested rows, at once";
         const auto matchings = structure_beside_plan(a, options, plan, control);
         if (matchings)
