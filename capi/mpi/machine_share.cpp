@@ -12,20 +12,6 @@
 namespace libperm::mpi {
 namespace {
 
-class LocalRanks { // those that share this one's memory
-  public:
-    explicit LocalRanks(const Communicator &comm) {
-        check_mpi(MPI_Comm_split_type(comm.raw(), MPI_COMM_TYPE_SHARED, comm.rank(), MPI_INFO_NULL, &comm_));
-    }
-    ~LocalRanks() { MPI_Comm_free(&comm_); }
-    LocalRanks(const LocalRanks &) = delete;
-    LocalRanks &operator=(const LocalRanks &) = delete;
-    MPI_Comm raw() const { return comm_; }
-
-  private:
-    MPI_Comm comm_ = MPI_COMM_NULL;
-};
-
 // A launcher may bind each rank to cores of its own, or all to the same.
 int share_of_cores(const std::vector<cpu_set_t> &sets, std::size_t own) {
     int ranks = 0, before = 0;
@@ -42,24 +28,18 @@ int share_of_cores(const std::vector<cpu_set_t> &sets, std::size_t own) {
 
 } // namespace
 
-MachineShare share_of_machine(const Communicator &comm) {
-    const LocalRanks local(comm);
-    MachineShare share;
-    check_mpi(MPI_Comm_size(local.raw(), &share.ranks));
-    check_mpi(MPI_Comm_rank(local.raw(), &share.rank));
+MachineShare::MachineShare(const Communicator &comm) {
+    const Communicator local = comm.of_machine();
+    rank = local.rank();
     cpu_set_t own;
     CPU_ZERO(&own);
     sched_getaffinity(0, sizeof own, &own); // on more than 1024 processors it fails: then there is no binding
-    std::vector<cpu_set_t> sets(static_cast<std::size_t>(share.ranks));
-    check_mpi(MPI_Allgather(&own, sizeof own, MPI_BYTE, sets.data(), sizeof own, MPI_BYTE, local.raw()));
-    share.cores = share_of_cores(sets, static_cast<std::size_t>(share.rank));
-    share.memory_bytes = machine_memory() / 4 * 3 / share.ranks;
-    share.gpus = driver_status().gpus;
-    return share;
+    cores = share_of_cores(local.all_of(own), static_cast<std::size_t>(rank));
+    memory_bytes = machine_memory() / 4 * 3 / local.size();
+    gpus = driver_status().gpus;
 }
 
-void set_share(RankOptions &out, const perm_opts &caller, const MachineShare &share, bool on_gpu) {
-    perm_opts &opts = out.opts;
+RankOptions::RankOptions(const perm_opts &caller, const MachineShare &share, bool on_gpu) {
     opts.threads = caller.threads == 0 ? share.cores : caller.threads;
     opts.memory_limit_bytes = caller.memory_limit_bytes == 0 ? share.memory_bytes : caller.memory_limit_bytes;
     opts.cache_dir = caller.cache_dir;
@@ -67,8 +47,8 @@ void set_share(RankOptions &out, const perm_opts &caller, const MachineShare &sh
     opts.device = caller.device;
     const std::string_view device = caller.device ? caller.device : "auto";
     if (!on_gpu || share.gpus == 0 || (device != "auto" && device != "gpu")) return;
-    out.gpu = formatted("gpu:{}", share.rank % share.gpus);
-    opts.device = out.gpu.c_str();
+    gpu = formatted("gpu:{}", share.rank % share.gpus);
+    opts.device = gpu.c_str();
 }
 
 } // namespace libperm::mpi
