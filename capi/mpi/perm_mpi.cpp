@@ -1,7 +1,7 @@
 // One call by all ranks: rank 0 plans and combines, all run shards.
 #include "capi/mpi/communicator.hpp"
-#include "capi/mpi/machine_share.hpp"
 #include "capi/mpi/shards.hpp"
+#include "jit/driver/gpu.hpp"
 #include "jit/text/text.hpp"
 #include "lib/base/archive.hpp"
 #include "lib/base/durable_file.hpp"
@@ -25,6 +25,7 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <sched.h>
 #include <set>
 #include <string>
 #include <string_view>
@@ -51,6 +52,56 @@ void require_threads() {
     if (level < MPI_THREAD_FUNNELED || !is_main)
         throw Error(PERM_BAD_ARGUMENT, "MPI was initialised for one thread alone, or by another: call "
                                        "MPI_Init_thread with MPI_THREAD_FUNNELED, and this from there");
+}
+
+// A launcher may bind each rank to cores of its own, or all to the same.
+int share_of_cores(const std::vector<cpu_set_t> &sets, std::size_t own) {
+    int ranks = 0, before = 0;
+    for (std::size_t k = 0; k < sets.size(); ++k) {
+        cpu_set_t both;
+        CPU_AND(&both, &sets[k], &sets[own]);
+        if (CPU_COUNT(&both) == 0) continue;
+        ++ranks;
+        before += k < own;
+    }
+    const int cores = std::min(CPU_COUNT(&sets[own]), available_cores());
+    return std::max(1, cores / std::max(ranks, 1) + (before < cores % std::max(ranks, 1)));
+}
+
+// A rank's part of the machine that it is on, which others may be on as well.
+struct MachineShare {
+    int rank = 0;                  // among those on the machine
+    int cores = 1;                 // that it may run on, over the ranks on them
+    std::int64_t memory_bytes = 0; // three quarters of the machine's, over the ranks there
+    int gpus = 0;                  // that it sees
+
+    explicit MachineShare(const Communicator &comm) { // collective
+        const Communicator local = comm.of_machine();
+        rank = local.rank();
+        cpu_set_t own;
+        CPU_ZERO(&own);
+        sched_getaffinity(0, sizeof own,
+                          &own); // on more than 1024 processors it fails: then there is no binding
+        cores = share_of_cores(local.all_of(own), static_cast<std::size_t>(rank));
+        memory_bytes = machine_memory() / 4 * 3 / local.size();
+        gpus = driver_status().gpus;
+    }
+};
+
+// The caller's options as this rank's share has them: only what concerns the machine, as the plan has all
+// else. on_gpu: the plan takes a GPU, which `gpu` is to name.
+perm_opts options_of_rank(const perm_opts &caller, const MachineShare &share, bool on_gpu, std::string &gpu) {
+    perm_opts opts = PERM_OPTS_INIT;
+    opts.threads = caller.threads == 0 ? share.cores : caller.threads;
+    opts.memory_limit_bytes = caller.memory_limit_bytes == 0 ? share.memory_bytes : caller.memory_limit_bytes;
+    opts.cache_dir = caller.cache_dir;
+    opts.cache_limit_bytes = caller.cache_limit_bytes;
+    opts.device = caller.device;
+    const std::string_view device = caller.device ? caller.device : "auto";
+    if (!on_gpu || share.gpus == 0 || (device != "auto" && device != "gpu")) return opts;
+    gpu = formatted("gpu:{}", share.rank % share.gpus);
+    opts.device = gpu.c_str();
+    return opts;
 }
 
 // What rank 0's caller asks for, its arguments checked. These throw perm::Error and Error.
@@ -227,8 +278,10 @@ class Call {
         comm_.broadcast(bytes);
         std::string_view view = bytes;
         if (!store) read_into(view, sent_);
-        const RankOptions own(opts_, share_, sent_.is_on_gpu);
-        comm_.agree(failure_of([&] { worker_.emplace(sent_.task, own.opts); }));
+        comm_.agree(failure_of([&] {
+            std::string gpu;
+            worker_.emplace(sent_.task, options_of_rank(opts_, share_, sent_.is_on_gpu, gpu));
+        }));
         is_told_ = store != nullptr;
     }
 
