@@ -149,8 +149,7 @@ Piece piece_of(std::int64_t shard, std::string part);
 std::set<std::int64_t> missing_of(const PieceStore &store, std::int64_t shards,
                                   const std::string &checkpoint);
 
-// Until all shards are done or the ranks are stopped. The collector is rank 0's, the control is polled on
-// all.
+// Until all shards are done or the ranks are stopped. The collector is rank 0's; all poll their control.
 void run_shards(const Communicator &comm, Worker &worker, Schedule &schedule, RunControl &control,
                 Collector *collector);
 
