@@ -30,8 +30,8 @@ extern "C" {
 
 /* The permanent of rank 0's matrix, with the bits of perm_plan_create and perm_plan_execute there, whatever the number
  * of ranks. Collective: every rank of the communicator calls it, from the thread that initialised MPI, with
- * MPI_THREAD_FUNNELED at least. Rank 0 plans, hands out the plan's shards to all ranks, itself included, as they ask
- * for them, and puts together what they came to.
+ * MPI_THREAD_FUNNELED at least. Rank 0 plans; all ranks, itself included, are given the plan's shards as they finish
+ * them; and rank 0 puts together what they came to.
  * a, result: rank 0's; on the others they are not looked at and may be NULL.
  * opts (may be NULL): on rank 0 as in perm_compute. Of the others' count what concerns their machines: threads,
  * device, memory_limit_bytes, cache_dir, cache_limit_bytes; and cancel.

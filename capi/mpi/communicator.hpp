@@ -1,68 +1,87 @@
 // MPI as the ranks of one call use it: errors are exceptions, and who waits leaves the core to others.
 #pragma once
 
-#include "capi/mpi/failure.hpp"
+#include "lib/base/error.hpp"
 
+#include <perm.hpp>
 #include <perm_mpi.h>
 
-#include <algorithm>
-#include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <exception>
+#include <new>
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <vector>
 
 namespace libperm::mpi {
 
-// How long to sleep between two looks for a message: longer and longer while there is none.
-class Pause {
-  public:
-    std::chrono::microseconds next() {
-        const std::chrono::microseconds now = next_;
-        next_ = std::min(2 * next_, longest);
-        return now;
-    }
-    void reset() { next_ = shortest; }
-
-  private:
-    static constexpr std::chrono::microseconds shortest{50}, longest{5000};
-    std::chrono::microseconds next_ = shortest;
+// An exception as something that can be sent.
+struct Failure {
+    perm_status status = PERM_OK;
+    std::string text;
 };
 
-// The caller's, duplicated, so that our messages meet no others. Collective.
+// What `work` threw, if it did: one of the library's own exceptions, or of perm.h's C++ part.
+template <class Work> std::optional<Failure> failure_of(const Work &work) {
+    try {
+        work();
+        return {};
+    } catch (const Error &error) {
+        return Failure{error.status(), error.what()};
+    } catch (const perm::Error &error) {
+        return Failure{error.status(), error.what()};
+    } catch (const std::bad_alloc &) {
+        return Failure{PERM_OUT_OF_MEMORY, "the system refused an allocation that was within the memory "
+                                           "limit; lower memory_limit_bytes or free memory"};
+    } catch (const std::exception &error) {
+        return Failure{PERM_INTERNAL, error.what()};
+    }
+}
+
 class Communicator {
   public:
+    // The caller's, duplicated, so that our messages meet no others. Collective.
     explicit Communicator(MPI_Comm comm);
     ~Communicator();
     Communicator(const Communicator &) = delete;
     Communicator &operator=(const Communicator &) = delete;
 
+    // The ranks that share this one's memory. Collective.
+    Communicator of_machine() const { return {comm_, rank_}; }
+
     int rank() const { return rank_; }
     int size() const { return size_; }
     bool is_root() const { return rank_ == 0; }
-    MPI_Comm raw() const { return comm_; }
 
-    // Collective: what the root has, of any length.
-    void broadcast(std::string &bytes, int root = 0) const;
-    void broadcast(std::int64_t &number, int root = 0) const;
+    // What each rank has, on all of them. Collective.
+    template <class Own> std::vector<Own> all_of(const Own &own) const {
+        static_assert(std::is_trivially_copyable_v<Own>);
+        std::vector<Own> all(static_cast<std::size_t>(size_));
+        gather(&own, all.data(), static_cast<int>(sizeof own));
+        return all;
+    }
 
-    std::int64_t sum(std::int64_t number) const; // collective
+    // What one rank has, of any length. Collective.
+    void broadcast(std::string &bytes, int from = 0) const;
 
     // Collective: throws the first failing rank's failure on every rank, if there is one.
     void agree(const std::optional<Failure> &own) const;
 
+    // To the root, which receives as many.
+    void send(std::string &bytes) const;
+    std::string receive(int from, std::int64_t size) const;
+
   private:
+    Communicator(MPI_Comm whole, int rank);
+    void begin();
+    void gather(const void *own, void *all, int bytes) const;
+
     MPI_Comm comm_ = MPI_COMM_NULL;
     int rank_ = 0, size_ = 1;
 };
 
 void check_mpi(int code); // throws Error
-
-// MPI's messages hold less than 2^31 of anything: longer bytes go in pieces.
-constexpr std::int64_t most_bytes = std::int64_t{1} << 30;
-template <class Piece> void in_pieces(std::string &bytes, const Piece &piece) {
-    const auto size = static_cast<std::int64_t>(bytes.size());
-    for (std::int64_t at = 0; at < size; at += most_bytes)
-        piece(bytes.data() + at, static_cast<int>(std::min(size - at, most_bytes)));
-}
 
 } // namespace libperm::mpi

@@ -1,23 +1,36 @@
 // One call by all ranks: rank 0 plans and combines, all run shards.
 #include "capi/mpi/communicator.hpp"
-#include "capi/mpi/machine_share.hpp"
-#include "capi/mpi/root.hpp"
-#include "capi/mpi/shard_traffic.hpp"
+#include "capi/mpi/shards.hpp"
+#include "jit/driver/gpu.hpp"
 #include "jit/text/text.hpp"
+#include "lib/base/archive.hpp"
 #include "lib/base/durable_file.hpp"
 #include "lib/base/json.hpp"
 #include "lib/base/struct_size.hpp"
 #include "lib/base/system.hpp"
 #include "lib/input/matrix.hpp"
+#include "lib/input/options.hpp"
+#include "lib/run/kept_pieces.hpp"
+#include "lib/run/run_control.hpp"
 
 #include <perm.hpp>
 #include <perm_mpi.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <cstddef>
-#include <memory>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <sched.h>
+#include <set>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace libperm::mpi {
 namespace {
@@ -41,55 +54,98 @@ void require_threads() {
                                        "MPI_Init_thread with MPI_THREAD_FUNNELED, and this from there");
 }
 
-// The library's own exceptions, with what perm.h's C++ part throws.
-template <class Work> std::optional<Failure> failure_here(const Work &work) {
-    return failure_of([&] {
-        try {
-            work();
-        } catch (const perm::Error &error) {
-            throw Error(error.status(), error.what());
-        }
-    });
+// A launcher may bind each rank to cores of its own, or all to the same.
+int share_of_cores(const std::vector<cpu_set_t> &sets, std::size_t own) {
+    int ranks = 0, before = 0;
+    for (std::size_t k = 0; k < sets.size(); ++k) {
+        cpu_set_t both;
+        CPU_AND(&both, &sets[k], &sets[own]);
+        if (CPU_COUNT(&both) == 0) continue;
+        ++ranks;
+        before += k < own;
+    }
+    const int cores = std::min(CPU_COUNT(&sets[own]), available_cores());
+    return std::max(1, cores / std::max(ranks, 1) + (before < cores % std::max(ranks, 1)));
 }
 
-// With what is to be said of the checkpoint.
-Failure stopped(Failure why, bool is_kept, const char *checkpoint) {
-    if (!checkpoint || (why.status != PERM_CANCELLED && why.status != PERM_REFUSED_TIME)) return why;
-    why.text += is_kept ? formatted("; what is done is in {}: the same call goes on from there", checkpoint)
-                        : formatted("; what was done since the last write to {} is lost: it cannot be "
-                                    "written",
-                                    checkpoint);
-    return why;
+// A rank's part of the machine that it is on, which others may be on as well.
+struct MachineShare {
+    int rank = 0;                  // among those on the machine
+    int cores = 1;                 // that it may run on, over the ranks on them
+    std::int64_t memory_bytes = 0; // three quarters of the machine's, over the ranks there
+    int gpus = 0;                  // that it sees
+
+    explicit MachineShare(const Communicator &comm) { // collective
+        const Communicator local = comm.of_machine();
+        rank = local.rank();
+        cpu_set_t own;
+        CPU_ZERO(&own);
+        sched_getaffinity(0, sizeof own,
+                          &own); // on more than 1024 processors it fails: then there is no binding
+        cores = share_of_cores(local.all_of(own), static_cast<std::size_t>(rank));
+        memory_bytes = machine_memory() / 4 * 3 / local.size();
+        gpus = driver_status().gpus;
+    }
+};
+
+// The caller's options as this rank's share has them: only what concerns the machine, as the plan has all
+// else. on_gpu: the plan takes a GPU, which `gpu` is to name.
+perm_opts options_of_rank(const perm_opts &caller, const MachineShare &share, bool on_gpu, std::string &gpu) {
+    perm_opts opts = PERM_OPTS_INIT;
+    opts.threads = caller.threads == 0 ? share.cores : caller.threads;
+    opts.memory_limit_bytes = caller.memory_limit_bytes == 0 ? share.memory_bytes : caller.memory_limit_bytes;
+    opts.cache_dir = caller.cache_dir;
+    opts.cache_limit_bytes = caller.cache_limit_bytes;
+    opts.device = caller.device;
+    const std::string_view device = caller.device ? caller.device : "auto";
+    if (!on_gpu || share.gpus == 0 || (device != "auto" && device != "gpu")) return opts;
+    gpu = formatted("gpu:{}", share.rank % share.gpus);
+    opts.device = gpu.c_str();
+    return opts;
 }
+
+// What rank 0's caller asks for, its arguments checked. These throw perm::Error and Error.
+struct Asked {
+    std::function<std::string(const perm_opts &)> save; // the task, made with these options, as bytes
+    // The matrix of a task that a checkpoint may go on with; null: the task's bytes must be the same.
+    const perm_csr *matrix = nullptr;
+    perm_answer answer = PERM_ANSWER_INIT;
+};
+
+// What all ranks are to know of the task.
+struct Sent {
+    std::string task;
+    bool is_on_gpu = false;
+    std::vector<std::int64_t> missing; // shards
+
+    template <class Archive> void serialize(Archive &ar) { ar(task, is_on_gpu, missing); }
+};
 
 class Call {
   public:
-    Call(const Communicator &comm, const perm_opts *opts) : comm_(comm), share_(share_of_machine(comm)) {
-        failure_ = failure_here([&] {
+    Call(const Communicator &comm, const perm_opts *opts) : comm_(comm), share_(comm) {
+        failure_ = failure_of([&] {
             require_threads();
             opts_ = known_options(opts);
+            if (comm.is_root()) options_ = read_options(&opts_); // of others counts what a rank's task reads
         });
-        if (!comm.is_root()) opts_.time_limit_seconds = 0; // rank 0's counts
-        watch_ = std::make_unique<Watch>(opts_);
+        options_.progress = tell;
+        options_.progress_user = this;
+        options_.cancel = opts_.cancel;
+        options_.cancel_user = opts_.cancel_user;
+        control_.emplace(options_);
+        const int own = opts_.threads == 0 ? share_.cores : opts_.threads;
+        for (const int threads : comm.all_of(std::min(own, available_cores()))) threads_ += threads;
     }
 
     // ask(): what rank 0's caller asks for.
     template <class Ask> void run(const Ask &ask) {
         if (comm_.is_root() && !failure_) {
-            failure_ =
-                failure_of_root([&] { root_ = std::make_unique<Root>(ask(), opts_, share_, *watch_); });
+            failure_ = failure_with_reason([&] { make(ask()); });
             tell_of_checkpoint();
         }
         comm_.agree(failure_);
-        std::string task = root_ ? root_->task() : std::string();
-        std::int64_t is_on_gpu = root_ && root_->is_on_gpu();
-        comm_.broadcast(task);
-        comm_.broadcast(is_on_gpu);
-        begin(task, is_on_gpu != 0);
-        if (root_)
-            failure_ = lead();
-        else
-            serve_root(comm_, *worker_, *watch_);
+        failure_ = failure_of([&] { run_all(); });
         comm_.agree(failure_);
     }
 
@@ -98,51 +154,186 @@ class Call {
         double seconds, plan;
         std::int64_t threads;
     };
-    Taken taken() const { return {watch_->seconds(), root_->seconds_plan(), threads_}; }
+    Taken taken() const { return {seconds(), seconds_plan_, threads_}; }
 
   private:
-    // The library knows of one way to be stopped, the callback.
-    template <class Work> std::optional<Failure> failure_of_root(const Work &work) {
-        const auto failure = failure_here(work);
-        return failure && failure->status == PERM_CANCELLED && watch_->poll() ? watch_->poll() : failure;
+    using Clock = std::chrono::steady_clock;
+    double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+    // That of the ranks, in the call's own thread: not where the library plans or combines.
+    static void tell(double fraction, double seconds_left, void *call) {
+        const Call &own = *static_cast<Call *>(call);
+        if (own.is_told_ && own.opts_.progress)
+            own.opts_.progress(fraction, seconds_left, own.opts_.progress_user);
     }
 
-    void begin(const std::string &task, bool is_on_gpu) {
-        RankOptions own;
-        set_share(own, opts_, share_, is_on_gpu);
-        threads_ = comm_.sum(std::min(own.opts.threads, available_cores()));
-        failure_ = failure_here([&] {
-            if (root_) root_->refuse_what_takes_too_long(opts_.time_limit_seconds, comm_.size(), threads_);
-            worker_ = std::make_unique<ShardWorker>(task, own.opts);
-        });
-        if (root_) tell_of_checkpoint();
-        comm_.agree(failure_);
+    // The library knows of one way to be stopped, the callback; the control knows why it was.
+    static int is_to_stop(void *call) {
+        return failure_of([&] { static_cast<Call *>(call)->control_->poll(); }).has_value();
+    }
+    template <class Work> std::optional<Failure> failure_with_reason(const Work &work) {
+        auto failure = failure_of(work);
+        if (failure && failure->status == PERM_CANCELLED)
+            if (auto why = failure_of([&] { control_->poll(); })) return why;
+        return failure;
     }
 
-    // Of a call that is stopped before any shard is done: the file stays as it was found, or begun.
+    // As rank 0 makes a task: what is kept is kept here, and limits are those of all ranks.
+    perm_opts options_of_task() {
+        perm_opts opts = opts_;
+        opts.checkpoint = nullptr;
+        opts.checkpoint_seconds = 0;
+        opts.time_limit_seconds = std::numeric_limits<double>::infinity(); // see refuse_what_takes_too_long
+        if (opts.memory_limit_bytes == 0) opts.memory_limit_bytes = share_.memory_bytes;
+        opts.progress = nullptr;
+        opts.cancel = is_to_stop;
+        opts.cancel_user = this;
+        return opts;
+    }
+
+    void make(Asked asked) {
+        asked_ = std::move(asked);
+        const perm_opts opts = options_of_task();
+        sent_.task = bytes_of_task(opts);
+        const perm::Task task = perm::Task::load(sent_.task, opts);
+        const Json about = Json::read(task.explain(PERM_FORMAT_JSON));
+        sent_.is_on_gpu = about.at("device") == "gpu";
+        shards_ = task.shards();
+        serial_seconds_ = task.shard_seconds() * static_cast<double>(shards_);
+        seconds_plan_ = seconds();
+        if (options_.checkpoint.empty()) return;
+        KeptAbout kept;
+        kept.n = about.integer("n");
+        kept.entries = about.integer("nnz");
+        for (const char *way : {"engine", "method"})
+            if (const Json *name = about.find(way); name && !name->is_null()) kept.way = name->text();
+        kept_.emplace(options_, finished_, TaskIdentity{TaskIdentity::by_ranks, {}}, kept, sent_.task);
+    }
+
+    // What a checkpoint holds may be anything; where any machine makes the same task, it is made anew.
+    std::string bytes_of_task(const perm_opts &opts) const {
+        const auto kept = plan_in_checkpoint(options_, TaskIdentity::by_ranks);
+        if (!kept || !asked_.matrix) {
+            std::string made = asked_.save(opts);
+            if (!kept || made == *kept) return made;
+        } else if (perm_task_check_matrix(perm::Task::load(*kept, opts).raw(), asked_.matrix) == PERM_OK)
+            return *kept;
+        fail_foreign(options_.checkpoint, "another matrix, or of an estimate with other options");
+    }
+
+    // Of a call that is stopped before any shard is done: the file stays as it was found.
     void tell_of_checkpoint() {
-        if (failure_ && opts_.checkpoint && exists(opts_.checkpoint))
-            failure_ = stopped(*failure_, true, opts_.checkpoint);
+        if (!failure_ || (failure_->status != PERM_CANCELLED && failure_->status != PERM_REFUSED_TIME))
+            return;
+        if (!options_.checkpoint.empty() && exists(options_.checkpoint))
+            failure_->text +=
+                formatted("; what is done is in {}: the same call goes on from there", options_.checkpoint);
     }
 
-    std::optional<Failure> lead() {
-        KeptPartials &kept = root_->kept();
-        ShardHub hub(root_->shards(), kept.take_partials(), comm_.size());
-        serve(comm_, hub, *worker_, *watch_, kept);
-        const bool is_kept = kept.write(hub.partials());
-        if (const auto &failure = hub.failure()) return stopped(*failure, is_kept, opts_.checkpoint);
-        const auto failure = failure_of_root([&] { root_->combine(hub.partials()); });
-        return failure ? stopped(*failure, is_kept, opts_.checkpoint) : failure;
+    // What keeps the parts has the answer or its failure pass, and says what is kept.
+    void run_all() {
+        if (!comm_.is_root()) return run_rank(nullptr);
+        if (kept_)
+            kept_->run([&](PieceStore &store) {
+                run_rank(&store);
+                return true;
+            });
+        else {
+            PieceStore store;
+            run_rank(&store);
+        }
+        control_->finish();
+    }
+
+    // `store`: rank 0's.
+    void run_rank(PieceStore *store) {
+        begin(store);
+        Schedule schedule({sent_.missing.begin(), sent_.missing.end()}, comm_.size());
+        if (!store) return run_shards(comm_, *worker_, schedule, *control_, nullptr);
+        // A part that is kept has all of them written if that is due, and one that was kept may be again.
+        const auto write_now = [&] {
+            options_.checkpoint_seconds = 0;
+            if (!kept_) return;
+            const std::vector<Piece> known = store->pieces();
+            if (!known.empty()) store->keep(known.front());
+        };
+        Collector collector(*store, finished_, *control_, write_now);
+        run_shards(comm_, *worker_, schedule, *control_, &collector);
+        combine(*store, collector.failure());
+    }
+
+    void begin(PieceStore *store) {
+        const auto failure = failure_of([&] {
+            if (!store) return;
+            refuse_what_takes_too_long();
+            const std::set<std::int64_t> missing = missing_of(*store, shards_, options_.checkpoint);
+            sent_.missing.assign(missing.begin(), missing.end());
+            for (RunControl *counts : {&finished_, &*control_}) {
+                counts->begin(static_cast<double>(shards_), seconds_of_all());
+                counts->skip(static_cast<double>(shards_ - std::ssize(missing)));
+            }
+        });
+        comm_.agree(failure);
+        std::string bytes = store ? written(sent_) : "";
+        comm_.broadcast(bytes);
+        std::string_view view = bytes;
+        if (!store) read_into(view, sent_);
+        comm_.agree(failure_of([&] {
+            std::string gpu;
+            worker_.emplace(sent_.task, options_of_rank(opts_, share_, sent_.is_on_gpu, gpu));
+        }));
+        is_told_ = store != nullptr;
+    }
+
+    std::int64_t at_once() const { return sent_.is_on_gpu ? comm_.size() : threads_; }
+    double seconds_of_all() const { return serial_seconds_ / static_cast<double>(at_once()); }
+
+    // It was planned for one rank, and they are many.
+    void refuse_what_takes_too_long() const {
+        if (seconds_of_all() <= options_.refuse_seconds) return;
+        throw Error(PERM_REFUSED_TIME,
+                    formatted("predicted to take {} on {} {}{}, and the limit is {}: allow more with "
+                              "time_limit_seconds, name a checkpoint, or take more ranks",
+                              readable_seconds(seconds_of_all()), at_once(),
+                              sent_.is_on_gpu ? "GPU" : "thread", at_once() == 1 ? "" : "s",
+                              readable_seconds(options_.refuse_seconds)));
+    }
+
+    // Into the caller's answer.
+    void combine(const PieceStore &store, const std::optional<Failure> &stopped) {
+        std::vector<std::string> parts;
+        for (Piece &piece : store.pieces()) parts.push_back(std::move(piece.part));
+        if (std::ssize(parts) < shards_) throw Error(stopped->status, stopped->text);
+        is_told_ = false;
+        const auto failure = failure_with_reason([&] {
+            constexpr double least = 1e-3;      // as 0 would mean the default
+            perm_opts opts = options_of_task(); // for a second run, or samples that are still missing
+            if (opts_.time_limit_seconds > 0)
+                opts.time_limit_seconds = std::max(least, opts_.time_limit_seconds - seconds());
+            const perm::Task task = perm::Task::load(sent_.task, opts);
+            const std::vector<perm_partial> view = perm::view_of(parts);
+            perm::check(perm_task_combine(task.raw(), view.data(), std::ssize(view), &asked_.answer));
+        });
+        if (failure) throw Error(failure->status, failure->text);
+        is_told_ = true;
     }
 
     const Communicator &comm_;
     const MachineShare share_;
+    const Clock::time_point start_ = Clock::now();
     perm_opts opts_ = PERM_OPTS_INIT;
+    Options options_;          // rank 0's
+    std::int64_t threads_ = 0; // of all ranks
+    std::optional<RunControl> control_;
+    RunControl finished_; // counts shards, as a checkpoint tells of them; what parts take has no limit
     std::optional<Failure> failure_; // of this rank
-    std::unique_ptr<Watch> watch_;
-    std::unique_ptr<Root> root_; // on rank 0
-    std::unique_ptr<ShardWorker> worker_;
-    std::int64_t threads_ = 1; // of all ranks
+    Asked asked_;                    // on rank 0, as what follows
+    std::int64_t shards_ = 1;
+    double serial_seconds_ = 0, seconds_plan_ = 0;
+    std::atomic<bool> is_told_ = false;
+    std::optional<KeptPieces> kept_;
+    Sent sent_;
+    std::optional<Worker> worker_;
 };
 
 void require_mpi(MPI_Comm comm) {
@@ -160,7 +351,7 @@ thread_local std::array<char, 2048> last_error{};
 // ask(): as Call::run has it; tell(what it took): on rank 0.
 template <class Ask, class Tell>
 perm_status by_all(MPI_Comm comm, const perm_opts *opts, const Ask &ask, const Tell &tell) {
-    const auto failure = failure_here([&] {
+    const auto failure = failure_of([&] {
         require_mpi(comm);
         const Communicator all(comm);
         Call call(all, opts);
@@ -191,7 +382,7 @@ std::string planned(const perm_csr &a, perm_opts opts) {
 
 Asked computation(const perm_csr *a, perm_result *result) {
     if (!result) throw Error(PERM_BAD_ARGUMENT, "the result is a null pointer");
-    check(perm_result_clear(result));
+    perm::check(perm_result_clear(result));
     read_pattern(a); // throws what it throws
     const perm_csr known = read_known(*a, offsetof(perm_csr, row_multiplicity), "perm_csr");
     Asked asked;
