@@ -323,8 +323,10 @@ TEST_CASE("of doubles beside a structure, and beside a checkpoint, which goes on
     constexpr const char *once = "a single computation goes by the matrix's own structure";
     const perm::Plan plan(a); // of the lines written out: refused, and says how it is computed
     CHECK(plan.explain().find(once) != std::string::npos);
+    std::vector<double> all = values; // then the weights of the rows, and of the columns
+    for (int side = 0; side < 2; ++side) all.insert(all.end(), weights.begin(), weights.end());
     try {
-        static_cast<void>(plan.execute(values.data()));
+        static_cast<void>(plan.execute(all.data()));
         CHECK(false);
     } catch (const perm::Error &error) {
         CHECK(std::string(error.what()).find(once) != std::string::npos);
