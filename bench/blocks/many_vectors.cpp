@@ -25,7 +25,7 @@ __extension__ using Wide = __int128;
 
 void load_products(DeviceQueue &queue) {
     const std::array<KernelRecipe, 3> kernels{block_product_kernels(), row_product_kernels(),
-                                              period_walk_kernels()};
+                                              factor_walk_kernels()};
     queue.load(kernels);
     for (const char *entry : {block_product_entry, block_residues_entry})
         queue.allow_shared(entry, block_product_bytes);
@@ -35,10 +35,10 @@ Factors::Factors(DeviceQueue &queue, const LaneLevels &levels) : queue_(queue) {
     for (const LaneLevel &level : levels) {
         lists_.push_back(uploaded(queue, level.first));
         lists_.push_back(uploaded(queue, level.source));
-        WalkLevel out{};
+        FactorWalk out{};
         out.states = static_cast<std::uint32_t>(level.states());
         out.first = lists_[lists_.size() - 2].address();
-        out.moves = out.sources = lists_.back().address();
+        out.source = lists_.back().address();
         levels_.push_back(out);
     }
 }
@@ -46,7 +46,7 @@ Factors::Factors(DeviceQueue &queue, const LaneLevels &levels) : queue_(queue) {
 double Factors::seconds(std::uint32_t lanes, std::uint64_t prime, DeviceAddress x, DeviceAddress y, int cells,
                         int runs) const {
     const auto advance = [&] {
-        for (WalkLevel level : levels_) {
+        for (FactorWalk level : levels_) {
             level.from = x;
             level.to = y;
             level.lanes = lanes;
@@ -55,7 +55,7 @@ double Factors::seconds(std::uint32_t lanes, std::uint64_t prime, DeviceAddress 
             constexpr std::uint32_t of_warp = walk_warp * walk_together, warps = walk_threads / walk_warp;
             const std::uint64_t items = std::uint64_t{level.states} * ((lanes + of_warp - 1) / of_warp);
             const std::array<void *, 1> arguments{&level};
-            queue_.launch(walk_ones_entry, static_cast<unsigned>((items + warps - 1) / warps), walk_threads,
+            queue_.launch(factor_walk_entry, static_cast<unsigned>((items + warps - 1) / warps), walk_threads,
                           arguments);
             std::swap(x, y);
         }

@@ -3,7 +3,7 @@
 
 #include "bench/blocks/blockings.hpp"
 #include "bench/blocks/cusparse_many.hpp"
-#include "jit/kernel/period_walk.hpp"
+#include "bench/kernels/factor_walk.hpp"
 #include "jit/queue/device_queue.hpp"
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class Factors {
   private:
     libperm::DeviceQueue &queue_;
     std::vector<libperm::DeviceArray> lists_;
-    std::vector<libperm::WalkLevel> levels_;
+    std::vector<FactorWalk> levels_;
 };
 
 class ManyVectors {

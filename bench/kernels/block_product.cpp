@@ -1,7 +1,6 @@
 #include "bench/kernels/block_product.hpp"
 
 #include "bench/kernels/device_code.hpp"
-#include "jit/kernel/device_code.hpp"
 #include "jit/text/text.hpp"
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 // its rows have a dense tile there, or none. A block of threads takes a strip and 128 lanes: it brings 16
 // rows of X and the tiles to shared memory, and each warp multiplies the tile of 16 rows with 64 lanes.
 //
-// jit/device/tensor_tile.cuh stands above.
+// tensor_tile.cuh stands above.
 
 typedef unsigned int u32;
 typedef unsigned long long u64;

@@ -2,13 +2,57 @@
 
 #include "jit/text/text.hpp"
 #include "lib/base/json.hpp"
-#include "lib/periodic/answers/storage.hpp"
+#include "lib/periodic/answers/float_terms.hpp"
+#include "lib/periodic/answers/residue_terms.hpp"
+#include "lib/periodic/answers/squares.hpp"
+#include "lib/periodic/period/sectors.hpp"
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
 namespace libperm {
 namespace {
+
+// How a plan's operator is stored, and what that takes: chosen for each request by predicted time.
+struct PeriodicStorage {
+    // A table changed in place, or the rows of a cell as factors; of joined ends for each start.
+    bool is_table = false;
+    double seconds_of_cell = 0; // of doubles (tables: of a residue), on the plan's threads
+    // Written out as full matrices and squared: blocks, in how many sectors, of so many orbits at most.
+    struct Squares {
+        std::int64_t doubles_from = 0, dd_from = 0; // the least length; 0: not at any
+        std::size_t blocks = 0, sectors = 0, largest = 0;
+        double seconds_of_million = 0; // cells, in doubles
+    } squares;
+};
+
+PeriodicStorage storage_of(const PeriodicPlan &plan) {
+    PeriodicStorage out;
+    const double threads = plan.options.threads;
+    const std::int64_t begin = plan.first_term() + 1;
+    if (plan.tables) {
+        out.is_table = true;
+        out.seconds_of_cell = exact_seconds(plan, begin, 1, 0) / static_cast<double>(begin) / threads;
+        return out;
+    }
+    out.seconds_of_cell = float_seconds(plan, begin, 1, false) / threads;
+    PeriodicStorage::Squares &squares = out.squares;
+    squares.doubles_from = squared_from(plan, false);
+    squares.dd_from = squared_from(plan, true);
+    if (squares.doubles_from == 0) return out;
+    constexpr std::int64_t million = 1000000;
+    squares.seconds_of_million = squares_seconds(plan, million, !plan.real, false) / threads;
+    for (const PeriodBlock &block : plan.blocks()) {
+        if (block.alike == 0) continue;
+        ++squares.blocks;
+        for (const Sector &sector : sectors_of(block)) {
+            squares.sectors += sector.size() > 0;
+            squares.largest = std::max(squares.largest, sector.size());
+        }
+    }
+    return out;
+}
 
 // "1 - 3 x^2 + 1/2 x^3"
 std::string polynomial(const std::vector<mpq_class> &coefficients) {

@@ -1,7 +1,7 @@
 // Tasks of every kind: in shards, as bytes, with checkpoints, the bits of one run; and all that is refused.
 #include "bench/families.hpp"
 #include "capi/task_source.hpp"
-#include "lib/periodic/answers/terms_way.hpp"
+#include "lib/periodic/answers/periodic_task.hpp"
 #include "lib/run/part.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/run.hpp"

@@ -1,6 +1,7 @@
 // The benchmark's kernels as NVRTC takes them.
 #include "bench/kernels/block_product.hpp"
 #include "bench/kernels/diagonal_product.hpp"
+#include "bench/kernels/factor_walk.hpp"
 #include "bench/kernels/matrix_product.hpp"
 #include "bench/kernels/merge_product.hpp"
 #include "bench/kernels/merge_sum.hpp"
@@ -24,6 +25,7 @@ TEST_CASE("they compile without a spilled register, each kept under a key of its
     const std::pair<KernelRecipe, int> all[] = {
         {merge_product_kernels(), 64},    {merge_sum_kernels(), 64},      {matrix_product_kernels(), 64},
         {diagonal_product_kernels(), 64}, {block_product_kernels(), 128}, {row_product_kernels(), 64},
+        {factor_walk_kernels(), 64},
     };
     for (const auto &[kernels, registers] : all) {
         CHECK(keys.insert(kernels.key).second);

@@ -3,12 +3,8 @@
 #include "lib/base/error.hpp"
 #include "lib/number/residues.hpp"
 #include "lib/periodic/answers/exact_terms.hpp"
-#include "lib/periodic/answers/float_squares.hpp"
-#include "lib/periodic/answers/loops_on_device.hpp"
-#include "lib/periodic/answers/residue_squares.hpp"
 #include "lib/periodic/answers/table_growth.hpp"
 #include "lib/periodic/answers/table_terms.hpp"
-#include "lib/periodic/power/dense_machine.hpp"
 #include "tests/record/played.hpp"
 #include "tests/support/periodic_cells.hpp"
 
@@ -72,35 +68,6 @@ std::string growth_text(HostQueue &queue, const PeriodicPlan &plan) {
     }
 }
 
-std::string loops_text(HostQueue &queue, const PeriodicPlan &plan) {
-    RunControl control;
-    return text_of(traces_on_device(queue, plan, residues_of_entries(plan), 1, 4, control));
-}
-
-// Squares of full matrices: in doubles or in pairs of them, and modulo a prime.
-std::string squares_text(HostQueue &queue, const PeriodicPlan &plan) {
-    RunControl control;
-    const auto machine = dense_device(queue, control);
-    std::vector<Gaussian> sizes;
-    for (const Gaussian &value : plan.values) {
-        const Tracked size = magnitude_of(value);
-        sizes.push_back(exact_of({size.magnitude, 0, 0, 0}, size.exp2));
-    }
-    std::string text;
-    for (const bool dd : {false, true}) {
-        const Arithmetic arithmetic = plan.real ? (dd ? Arithmetic::dd : Arithmetic::real)
-                                                : (dd ? Arithmetic::complex_dd : Arithmetic::complex);
-        std::vector<double> numbers;
-        for (const SquaredNumber &x :
-             traces_by_squares(*machine, plan, {plan.values, sizes, arithmetic}, 37, control)) {
-            numbers.insert(numbers.end(), x.parts.begin(), x.parts.end());
-            numbers.insert(numbers.end(), {x.absolute, static_cast<double>(x.exp2), x.times});
-        }
-        text += fmt::format("{}={} ", dd ? "dd" : "double", digest_of(numbers));
-    }
-    return text;
-}
-
 } // namespace
 
 void record_periodic(RecordLines &to) {
@@ -116,8 +83,5 @@ void record_periodic(RecordLines &to) {
             if (tables) record("table", *tables, table_text);
             if (kind == 0 && tables) record("growth", *tables, growth_text);
             if (kind == 0 && ring) record("growth_of_ring", *ring, growth_text);
-            const PeriodicPlan written = cells::planned(cell_of(kind, k, true));
-            record("loops", written, loops_text);
-            record("squares", written, squares_text);
         }
 }

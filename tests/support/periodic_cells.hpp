@@ -2,12 +2,14 @@
 #pragma once
 
 #include "bench/families.hpp"
+#include "lib/periodic/answers/exact_terms.hpp"
 #include "lib/periodic/answers/periodic_plan.hpp"
 #include "lib/run/outcome.hpp"
 #include "tests/support/exactly.hpp"
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace cells {
 
@@ -71,6 +73,13 @@ inline libperm::PeriodicPlan planned(const libperm::PeriodicMatrix &a, const cha
     const libperm::Options options = libperm::read_options(&opts);
     libperm::RunControl control(options);
     return libperm::make_periodic_plan(a, options, control);
+}
+
+inline std::vector<libperm::Outcome> exact_terms(const libperm::PeriodicPlan &plan, std::int64_t first,
+                                                 std::int64_t count, libperm::RunControl &control) {
+    libperm::ExactTerms exact(plan, first, count, libperm::primes_of_terms(plan, first, count, control),
+                              libperm::no_poll);
+    return exact.outcomes(exact.residues(control), control);
 }
 
 inline libperm::Gaussian value_of(const libperm::Outcome &outcome) {

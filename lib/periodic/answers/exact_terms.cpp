@@ -4,10 +4,8 @@
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/number/chinese_remainder.hpp"
-#include "lib/periodic/answers/device_choice.hpp"
 #include "lib/periodic/answers/float_terms.hpp"
 #include "lib/periodic/answers/lane_walk.hpp"
-#include "lib/periodic/answers/loops_on_device.hpp"
 #include "lib/periodic/answers/table_terms.hpp"
 #include "lib/periodic/table/table_on_device.hpp"
 #include "lib/run/pieces.hpp"
@@ -22,23 +20,12 @@
 namespace libperm {
 namespace {
 
-DeviceWork device_work(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, double bits) {
-    constexpr double of_move = 6e-12, of_launch = 3e-6; // seconds, of a start's residue; of a level
-    constexpr double starts_at_once = 1024;
+// A table's terms, whose primes have so many bits together, shared among all GPUs that the options name.
+Work table_work(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, double bits) {
     const double primes = (bits / modular_bits + 1) * (plan.real ? 1 : 2);
-    double launches = 0, most = 0;
-    for (const PeriodBlock &block : plan.loops) {
-        launches += static_cast<double>(block.levels.size()) *
-                    (static_cast<double>(block.starts_of(first, count).size()) / starts_at_once + 1);
-        most = std::max(most, static_cast<double>(block.states));
-    }
-    const auto terms = static_cast<double>(first + count);
-    if (plan.tables)
-        return {exact_seconds(plan, first, count, bits),
-                table_device_bytes(*plan.tables, plan.tables->used, Arithmetic::modular, 1),
-                primes * table_seconds(plan, first + count) / 150};
-    return {exact_seconds(plan, first, count, bits), 1e9 + 1e4 * most,
-            terms * primes * (plan.moves_of_starts(first, count) * of_move + launches * of_launch)};
+    return placed_table(plan, exact_seconds(plan, first, count, bits),
+                        primes * table_seconds(plan, first + count) / 150,
+                        table_device_bytes(*plan.tables, plan.tables->used, Arithmetic::modular, 1), true);
 }
 
 // The terms modulo the primes of a piece.
@@ -104,33 +91,18 @@ Residues share_of(const Residues &all, const NumberRange &range) {
 
 void find_on_devices(const DeviceQueues &queues, const PeriodicPlan &plan, const Residues &residues,
                      std::int64_t first, std::int64_t count, RunControl &control, const TellTerms &tell) {
-    constexpr std::uint64_t between_parts = 8; // primes: levels are uploaded again for others
     const std::vector<DeviceQueue *> devices = queues.all();
     const NumberedPieces shares = NumberedPieces::so_many(residues.primes.size(), devices.size());
     parallel_for(devices.size(), [&](std::uint64_t d) {
-        const std::uint64_t primes = shares[d].last - shares[d].first;
-        const NumberedPieces walks = NumberedPieces::of_length(
-            primes, control.pieces().store ? between_parts : std::max<std::uint64_t>(primes, 1));
-        for (std::uint64_t w = 0; w < walks.count(); ++w) {
-            const NumberRange range{shares[d].first + walks[w].first, shares[d].first + walks[w].last};
-            const Residues share = share_of(residues, range);
-            const TellTerms told = [&](std::size_t k, std::vector<std::uint64_t> terms) {
-                tell(range.first + k, std::move(terms));
-            };
-            control.begin_piece();
-            if (plan.tables) {
-                find_by_table(plan, share, first, count, devices[d], control, told);
-                continue;
-            }
-            ResidueTerms traces = traces_on_device(*devices[d], plan, share, first, count, control);
-            for (std::size_t k = 0; k < traces.size(); ++k) told(k, std::move(traces[k]));
-        }
+        const TellTerms told = [&](std::size_t k, std::vector<std::uint64_t> terms) {
+            tell(shares[d].first + k, std::move(terms));
+        };
+        if (shares[d].first == shares[d].last) return; // fewer primes than devices
+        find_by_table(plan, share_of(residues, shares[d]), first, count, devices[d], control, told);
     });
 }
 
-bool walks_on_device(const PeriodicPlan &plan, std::int64_t first) {
-    return plan.tables ? !plan.joined() : plan.joined() && !recurs(plan, first);
-}
+bool walks_on_device(const PeriodicPlan &plan) { return plan.tables && !plan.joined(); }
 
 namespace {
 
@@ -161,8 +133,7 @@ TermPrimes primes_of_terms(const PeriodicPlan &plan, std::int64_t first, std::in
                            RunControl &control) {
     const double most = bits_to_tell(plan, first, count, control);
     const bool on_gpu =
-        walks_on_device(plan, first) &&
-        place(placed_work(plan.options, device_work(plan, first, count, most), true), plan.options).on_gpu;
+        walks_on_device(plan) && place(table_work(plan, first, count, most), plan.options).on_gpu;
     const int length = on_gpu ? modular_bits : bits_of_primes(plan, most);
     return {length, static_cast<std::int64_t>((most + 2) / (length - below_length)) + 1};
 }
@@ -220,9 +191,9 @@ ResidueTerms ExactTerms::residues(RunControl &control) {
             find_on_devices(*queues, plan_, residues, first_, count_, walking, tell);
         };
         const double share = static_cast<double>(todo.size()) / static_cast<double>(pieces.count());
-        if (primes_.bits <= modular_bits && walks_on_device(plan_, first_))
-            on_best_devices(plan_.options, device_work(plan_, first_, count_, share * primes_.product_bits()),
-                            walk);
+        if (primes_.bits <= modular_bits && walks_on_device(plan_))
+            run_placed(table_work(plan_, first_, count_, share * primes_.product_bits()), plan_.options,
+                       walk);
         else
             walk(nullptr);
     };
@@ -253,13 +224,6 @@ std::vector<Outcome> ExactTerms::outcomes(const ResidueTerms &terms, RunControl 
         outcomes[t].on_gpu = on_gpu_;
     });
     return outcomes;
-}
-
-std::vector<Outcome> exact_terms(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
-                                 RunControl &control) {
-    const TermPrimes primes = primes_of_terms(plan, first, count, control);
-    ExactTerms exact(plan, first, count, primes, [&control] { control.poll(); });
-    return exact.outcomes(exact.residues(control), control);
 }
 
 } // namespace libperm

@@ -3,13 +3,12 @@
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/number/wide_entries.hpp"
-#include "lib/periodic/answers/float_squares.hpp"
 #include "lib/periodic/answers/growth.hpp"
-#include "lib/periodic/answers/scaled_cell.hpp"
-#include "lib/periodic/answers/squares_times.hpp"
+#include "lib/periodic/answers/squares.hpp"
 #include "lib/periodic/answers/table_terms.hpp"
 #include "lib/periodic/answers/terms.hpp"
 #include "lib/periodic/period/sectors.hpp"
+#include "lib/periodic/power/dense_matrix.hpp"
 
 #include <cmath>
 #include <cstring>
@@ -31,11 +30,8 @@ class Roundings {
   public:
     Roundings(const PeriodicPlan &plan, double of_product) {
         constexpr double of_entry = 1;
-        if (plan.joined())
-            for (const PeriodBlock &block : plan.loops)
-                period_ = std::max(period_, roundings_along(block.levels, of_product, of_entry));
-        else
-            period_ = roundings_along(plan.open.period.levels, of_product, of_entry);
+        for (const PeriodBlock &block : plan.blocks())
+            period_ = std::max(period_, roundings_along(block.levels, of_product, of_entry));
         // The ends' are no more than these, of few cells as well: their rows are as long.
         ends_ = plan.joined() ? 2 * static_cast<double>(plan.states())
                               : roundings_along(plan.open.start, of_product, of_entry) +
@@ -124,8 +120,7 @@ std::vector<Gaussian> magnitudes_of(const PeriodicPlan &plan) {
 
 // first >= the plan's least.
 template <class A>
-std::vector<Ranged<Signed<A>>> terms_by_squares(DenseMachine &machine, const PeriodicPlan &plan,
-                                                const SquaredEntries &entries,
+std::vector<Ranged<Signed<A>>> terms_by_squares(const PeriodicPlan &plan, const SquaredEntries &entries,
                                                 const std::vector<Ranged<Signed<A>>> &factors,
                                                 std::int64_t first, std::int64_t count, RunControl &control) {
     using Numbers = RangedOperations<Signed<A>>;
@@ -134,29 +129,24 @@ std::vector<Ranged<Signed<A>>> terms_by_squares(DenseMachine &machine, const Per
     if (plan.joined()) {
         for (std::int64_t m = first; m < first + count; ++m) {
             terms.push_back(Numbers::zero());
-            for (const SquaredNumber &x : traces_by_squares(machine, plan, entries, m, control))
+            for (const SquaredNumber &x : traces_by_squares(plan, entries, m, control))
                 terms.back() =
                     terms.back() + Ranged<Signed<A>>{Signed<A>::number(x.times), 0} * number_of<Signed<A>>(x);
         }
         return terms;
     }
-    PeriodWalk<Numbers> walk(numbers, factors), end(numbers, factors);
-    walk.begin(1, 0);
-    walk.advance(plan.open.start);
-    std::vector<SquaredNumber> before;
-    for (const auto &x : walk.numbers()) before.push_back(squared_number(x));
-    std::vector<Ranged<Signed<A>>> after;
-    for (const SquaredNumber &x :
-         advanced_by_squares(machine, plan, entries, before, first - plan.open.least, control))
-        after.push_back(number_of<Signed<A>>(x));
-    walk.set(std::move(after));
-    while (std::ssize(terms) < count) {
-        if (!terms.empty()) walk.advance(plan.open.period.levels);
-        control.advance(moves_of(plan.open.period.levels));
-        end.set(walk.numbers());
-        end.advance(plan.open.finish);
-        terms.push_back(end.only());
-    }
+    const auto advance_to_first = [&](PeriodWalk<Numbers> &walk) {
+        std::vector<SquaredNumber> before;
+        for (const auto &x : walk.numbers()) before.push_back(squared_number(x));
+        std::vector<Ranged<Signed<A>>> after;
+        for (const SquaredNumber &x :
+             advanced_by_squares(plan, entries, before, first - plan.open.least, control))
+            after.push_back(number_of<Signed<A>>(x));
+        walk.set(std::move(after));
+        return first;
+    };
+    walk_open(plan, numbers, factors, first, count, control, advance_to_first,
+              [&](const auto &x) { terms.push_back(x); });
     return terms;
 }
 
@@ -176,10 +166,10 @@ std::vector<Outcome> terms_in(const PeriodicPlan &plan, const std::vector<Gaussi
     std::vector<Outcome> outcomes;
     if (cost_of(plan, first, count, is_dd(arithmetic)).squares()) {
         using A = typename N::Arithmetic;
-        std::size_t inner = plan.open.period.states, folded = 0;
-        for (const PeriodBlock &block : plan.loops) {
+        std::size_t inner = 0, folded = 0;
+        for (const PeriodBlock &block : plan.blocks()) {
             inner = std::max(inner, block.states);
-            folded = std::max(folded, sectors_in(block)); // states of an orbit, added up
+            if (plan.joined()) folded = std::max(folded, sectors_in(block)); // states of an orbit, added up
         }
         const auto states = static_cast<double>(plan.states());
         const double of_matrix =
@@ -187,25 +177,11 @@ std::vector<Outcome> terms_in(const PeriodicPlan &plan, const std::vector<Gaussi
         const auto factors = factors_as.template operator()<Signed<A>>();
         const std::vector<Gaussian> sizes = magnitudes_of(plan);
         const SquaredEntries entries{values, sizes, arithmetic};
-        const auto square = [&](DeviceQueue *queue) {
-            const auto machine = queue ? dense_device(*queue, control) : processor(control);
-            outcomes.clear();
-            for (const auto &number :
-                 terms_by_squares<A>(*machine, plan, entries, factors, first, count, control)) {
-                outcomes.push_back(outcome_of(
-                    number, arithmetic,
-                    4 * states + 8 +
-                        roundings.of(first + static_cast<std::int64_t>(outcomes.size()), of_matrix),
-                    plan.nonnegative ? unit_of(arithmetic) : unit_of(Arithmetic::real)));
-                outcomes.back().on_gpu = queue != nullptr;
-            }
-        };
-        if (is_dd(arithmetic))
-            square(nullptr);
-        else
-            on_best_device(plan.options,
-                           squares_device_work(plan, first - plan.open.least, is_complex(arithmetic)),
-                           square);
+        for (const auto &number : terms_by_squares<A>(plan, entries, factors, first, count, control))
+            outcomes.push_back(outcome_of(
+                number, arithmetic,
+                4 * states + 8 + roundings.of(first + static_cast<std::int64_t>(outcomes.size()), of_matrix),
+                plan.nonnegative ? unit_of(arithmetic) : unit_of(Arithmetic::real)));
         return outcomes;
     }
     const std::vector<Ranged<N>> factors = factors_as.template operator()<N>();
@@ -219,10 +195,7 @@ std::vector<Outcome> terms_in(const PeriodicPlan &plan, const std::vector<Gaussi
 }
 
 Growth growth_of_sizes(const PeriodicPlan &plan, const std::vector<Gaussian> &sizes, RunControl &control) {
-    KnownGrowth &known = *plan.growth_of_sizes;
-    const std::lock_guard lock(known.mutex);
-    if (!known.found) known.found = growth_of(plan, sizes, control);
-    return *known.found;
+    return plan.growth_of_sizes->get([&] { return growth_of(plan, sizes, control); });
 }
 
 [[noreturn]] void throw_too_long(std::int64_t length) {
@@ -270,10 +243,6 @@ std::vector<std::int64_t> trace_bits(const PeriodicPlan &plan, std::int64_t firs
 }
 
 } // namespace
-
-bool squares_on_device(const PeriodicPlan &plan, std::int64_t first, std::int64_t count) {
-    return !plan.tables && cost_of(plan, first, count, false).squares();
-}
 
 std::int64_t squared_from(const PeriodicPlan &plan, bool dd) {
     const auto squares = [&](std::int64_t m) { return cost_of(plan, m, 1, dd).squares(); };

@@ -22,9 +22,6 @@ std::vector<std::int64_t> term_bits(const PeriodicPlan &plan, std::int64_t first
 double estimated_bits(const PeriodicPlan &plan, std::int64_t m, RunControl &control);
 double most_bits(const PeriodicPlan &plan, std::int64_t m);
 
-// Tells whether doubles, not dd, are found by squares, which a GPU takes as well.
-bool squares_on_device(const PeriodicPlan &plan, std::int64_t first, std::int64_t count);
-
 // The least length for which the operator is squared, for one term; 0: none.
 std::int64_t squared_from(const PeriodicPlan &plan, bool dd);
 

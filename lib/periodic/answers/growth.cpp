@@ -7,7 +7,6 @@
 #include "lib/number/infinity.hpp"
 #include "lib/number/wide_value.hpp"
 #include "lib/periodic/answers/table_growth.hpp"
-#include "lib/periodic/period/period_loops.hpp"
 #include "lib/periodic/period/period_walk.hpp"
 
 #include <algorithm>
@@ -117,11 +116,7 @@ Growth growth_of(const PeriodicPlan &plan, const std::vector<Gaussian> &values, 
     }
     Growth growth;
     const auto take = [&](const PeriodBlock &block) {
-        if (block.states == 0) return;
-        const Growth found = Bracket(block, *factors, control).find();
-        growth.lower = std::max(growth.lower, found.lower);
-        growth.upper = std::max(growth.upper, found.upper);
-        growth.value = 0.5 * (growth.lower + growth.upper);
+        if (block.states > 0) growth.take(Bracket(block, *factors, control).find());
     };
     if (!plan.joined())
         for (const PeriodBlock &block : loops_of(plan.open.period.levels, [&control] { control.poll(); }))

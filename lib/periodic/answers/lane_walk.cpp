@@ -1,11 +1,9 @@
 #include "lib/periodic/answers/lane_walk.hpp"
 
-#include "lib/periodic/answers/lane_levels.hpp"
 #include "lib/periodic/period/period_walk.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <span>
 #include <utility>
 
@@ -14,6 +12,26 @@ namespace {
 
 constexpr std::uint64_t whole = std::uint64_t{1} << residue_lane_bits;
 constexpr auto lanes = static_cast<std::size_t>(residue_lanes);
+
+LaneLevel lane_level(const PeriodLevel &level) {
+    LaneLevel out{level.first, {}};
+    out.source.reserve(level.moves.size());
+    for (const TapeMove &move : level.moves) out.source.push_back(move.source);
+    return out;
+}
+
+// Makes one level of two: it leads from the states before the first to those behind the second.
+LaneLevel product(const LaneLevel &first, const LaneLevel &second) {
+    LaneLevel out;
+    for (std::size_t t = 0; t < second.states(); ++t) {
+        for (std::uint32_t m = second.first[t]; m < second.first[t + 1]; ++m)
+            out.source.insert(out.source.end(), first.source.begin() + first.first[second.source[m]],
+                              first.source.begin() + first.first[second.source[m] + 1]);
+        std::sort(out.source.begin() + out.first.back(), out.source.end());
+        out.first.push_back(static_cast<std::uint32_t>(out.source.size()));
+    }
+    return out;
+}
 
 class LaneWalk {
   public:
@@ -115,45 +133,49 @@ std::vector<std::uint64_t> walk_loops(const PeriodBlock &block, const LaneLevels
     return traces;
 }
 
-// What walks of one prime came to, added up.
-std::vector<std::uint64_t> sum_of(const ResidueTerms &walks, std::uint64_t prime, std::int64_t count) {
+// The traces of all blocks, `levels` theirs, modulo one prime.
+std::vector<std::uint64_t> traces_modulo(const PeriodicPlan &plan, const std::vector<LaneLevels> &levels,
+                                         std::uint64_t prime, std::int64_t first, std::int64_t count,
+                                         RunControl &control) {
     std::vector<std::uint64_t> sums(static_cast<std::size_t>(count), 0);
-    for (const std::vector<std::uint64_t> &walk : walks)
-        for (std::size_t m = 0; m < sums.size(); ++m) sums[m] = (sums[m] + walk[m]) % prime; // below 2^59
+    for (std::size_t b = 0; b < levels.size(); ++b) {
+        const std::span starts(plan.loops[b].starts_of(first, count));
+        ResidueTerms walks((starts.size() + lanes - 1) / lanes);
+        parallel_for(walks.size(), [&](std::uint64_t w) {
+            control.begin_piece();
+            const std::size_t begin = w * lanes;
+            walks[w] = walk_loops(plan.loops[b], levels[b], prime,
+                                  starts.subspan(begin, std::min(lanes, starts.size() - begin)), first, count,
+                                  control);
+        });
+        for (const std::vector<std::uint64_t> &walk : walks)
+            for (std::size_t m = 0; m < sums.size(); ++m) sums[m] = (sums[m] + walk[m]) % prime; // below 2^59
+    }
     return sums;
 }
 
-void find_traces(const PeriodicPlan &plan, const std::vector<std::uint64_t> &primes, std::int64_t first,
-                 std::int64_t count, RunControl &control, const TellTerms &tell) {
-    struct Walk { // of each prime
-        std::size_t block;
-        std::span<const PeriodBlock::Start> starts;
-    };
-    std::vector<Walk> walks;
-    std::vector<LaneLevels> levels;
-    for (std::size_t b = 0; b < plan.loops.size(); ++b) {
-        const std::vector<PeriodBlock::Start> &starts = plan.loops[b].starts_of(first, count);
-        levels.push_back(starts.empty() ? LaneLevels()
-                                        : lane_levels(plan.loops[b].levels, [&control] { control.poll(); }));
-        for (std::size_t s = 0; s < starts.size(); s += lanes)
-            walks.push_back({b, std::span(starts).subspan(s, std::min(lanes, starts.size() - s))});
-    }
-    if (walks.empty())
-        for (std::size_t k = 0; k < primes.size(); ++k) tell(k, sum_of({}, primes[k], count));
-    std::vector<ResidueTerms> found(primes.size(), ResidueTerms(walks.size()));
-    std::vector<std::atomic<std::size_t>> done(primes.size());
-    parallel_for(primes.size() * walks.size(), [&](std::uint64_t n) {
-        const std::size_t k = n / walks.size(), w = n % walks.size();
-        control.begin_piece();
-        found[k][w] = walk_loops(plan.loops[walks[w].block], levels[walks[w].block], primes[k],
-                                 walks[w].starts, first, count, control);
-        if (++done[k] < walks.size()) return;
-        tell(k, sum_of(found[k], primes[k], count));
-        found[k].clear();
-    });
-}
-
 } // namespace
+
+LaneLevels lane_levels(const PeriodLevels &levels, const Poll &poll) {
+    constexpr std::size_t of_state = 1, most_moves = std::size_t{1} << 31;
+    LaneLevels out;
+    for (const PeriodLevel &level : levels) {
+        poll();
+        LaneLevel next = lane_level(level);
+        if (!out.empty()) {
+            const LaneLevel &before = out.back();
+            std::size_t together = 0;
+            for (const std::uint32_t s : next.source) together += before.first[s + 1] - before.first[s];
+            if (together < most_moves &&
+                together <= before.source.size() + next.source.size() + of_state * before.states()) {
+                next = product(before, next);
+                out.pop_back();
+            }
+        }
+        out.push_back(std::move(next));
+    }
+    return out;
+}
 
 bool walks_in_lanes(const PeriodicPlan &plan, double primes) {
     constexpr double least_primes = 4; // of open ends, where each has a lane
@@ -162,8 +184,17 @@ bool walks_in_lanes(const PeriodicPlan &plan, double primes) {
 
 void find_in_lanes(const PeriodicPlan &plan, const std::vector<std::uint64_t> &primes, std::int64_t first,
                    std::int64_t count, RunControl &control, const TellTerms &tell) {
-    if (plan.joined()) return find_traces(plan, primes, first, count, control, tell);
     const Poll poll = [&control] { control.poll(); };
+    if (plan.joined()) {
+        std::vector<LaneLevels> levels;
+        for (const PeriodBlock &block : plan.loops)
+            levels.push_back(block.starts_of(first, count).empty() ? LaneLevels()
+                                                                   : lane_levels(block.levels, poll));
+        parallel_for(primes.size(), [&](std::uint64_t k) {
+            tell(k, traces_modulo(plan, levels, primes[k], first, count, control));
+        });
+        return;
+    }
     const OpenLevels levels{lane_levels(plan.open.start, poll), lane_levels(plan.open.period.levels, poll),
                             lane_levels(plan.open.finish, poll)};
     const NumberedPieces groups = NumberedPieces::of_length(primes.size(), lanes);

@@ -3,9 +3,6 @@
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/system.hpp"
-#include "lib/periodic/period/lumping.hpp"
-#include "lib/periodic/period/period_loops.hpp"
-#include "lib/periodic/period/reachable_share.hpp"
 #include "lib/run/placement.hpp"
 #include "lib/run/plan_machine.hpp"
 
@@ -19,8 +16,8 @@ namespace libperm {
 std::size_t PeriodicPlan::states() const {
     if (tables)
         return static_cast<std::size_t>(joined() ? std::exp2(tables->slots) : tables->states(tables->used));
-    std::size_t states = joined() ? 0 : open.period.states;
-    for (const PeriodBlock &block : loops) states += block.states;
+    std::size_t states = 0;
+    for (const PeriodBlock &block : blocks()) states += block.states;
     return states;
 }
 
@@ -39,8 +36,8 @@ double PeriodicPlan::moves_of_starts(std::int64_t first, std::int64_t count) con
 
 double PeriodicPlan::moves() const {
     if (tables) return tables->moves;
-    double moves = joined() ? 0 : moves_of(open.period.levels);
-    for (const PeriodBlock &block : loops) moves += moves_of(block.levels);
+    double moves = 0;
+    for (const PeriodBlock &block : blocks()) moves += moves_of(block.levels);
     return moves;
 }
 
@@ -113,25 +110,32 @@ void require_room(const PeriodicMatrix &a, const PeriodProgram &program, const P
             "(perm_compute), which may be cut into slices");
 }
 
+// Without an operator.
+PeriodicPlan plan_of_cell(PeriodicMatrix a, PeriodProgram program, const Options &options) {
+    PeriodicPlan plan;
+    plan.options = options;
+    plan.program = std::move(program);
+    plan.matrix = plan.program.transposed ? transposed(a) : std::move(a);
+    plan.values = values_of_moves(plan.matrix);
+    plan.nonnegative = plan.matrix.is_nonnegative();
+    plan.real = plan.matrix.is_real();
+    plan.integers = plan.matrix.has_integers();
+    return plan;
+}
+
 // Where the operator takes more than the limit, or, with open ends, longer to be written than to be applied.
 std::optional<PeriodicPlan> plan_of_tables(PeriodicMatrix a, const PeriodProgram &written,
                                            const Options &options, RunControl &control) {
     constexpr double soon_written = 2e7; // moves
     const bool fits = written.moves * bytes_of_move < static_cast<double>(control.memory().limit());
     if (fits && (a.joined || written.moves < soon_written)) return {};
-    PeriodicPlan plan;
-    plan.options = options;
+    PeriodProgram program = plan_period(
+        a, [&control] { control.poll(); }, false);
+    PeriodicPlan plan = plan_of_cell(std::move(a), std::move(program), options);
     plan.may_be_written = fits;
     plan.written_bytes = written.moves * bytes_of_move;
-    plan.program = plan_period(
-        a, [&control] { control.poll(); }, false);
-    plan.matrix = plan.program.transposed ? transposed(a) : std::move(a);
     plan.tables = table_program(plan.matrix, plan.program);
     if (!plan.tables || !has_room(plan, control)) return {};
-    plan.values = values_of_moves(plan.matrix);
-    plan.nonnegative = plan.matrix.is_nonnegative();
-    plan.real = plan.matrix.is_real();
-    plan.integers = plan.matrix.has_integers();
     return plan;
 }
 
@@ -149,14 +153,7 @@ PeriodicPlan make_periodic_plan(PeriodicMatrix a, const Options &options, RunCon
 PeriodicPlan make_periodic_plan(PeriodicMatrix a, PeriodProgram program, const Options &options,
                                 RunControl &control) {
     const Poll poll = [&control] { control.poll(); };
-    PeriodicPlan plan;
-    plan.options = options;
-    plan.program = std::move(program);
-    plan.matrix = plan.program.transposed ? transposed(a) : std::move(a);
-    plan.values = values_of_moves(plan.matrix);
-    plan.nonnegative = plan.matrix.is_nonnegative();
-    plan.real = plan.matrix.is_real();
-    plan.integers = plan.matrix.has_integers();
+    PeriodicPlan plan = plan_of_cell(std::move(a), std::move(program), options);
     MemoryAccount *account = &control.memory();
     require_room(plan.matrix, plan.program, poll, control.memory().limit());
     if (plan.matrix.joined)
@@ -175,14 +172,11 @@ PeriodicPlan make_periodic_plan(PeriodicMatrix a, PeriodProgram program, const O
 }
 
 const PeriodicPlan &written_out(const PeriodicPlan &plan, RunControl &control) {
-    WrittenOut &written = *plan.written;
-    const std::lock_guard lock(written.mutex);
-    if (!written.plan) {
+    return *plan.written->get([&] {
         PeriodicPlan made = make_periodic_plan(plan.matrix, plan.options, control);
         made.program.transposed = made.program.transposed != plan.program.transposed; // as the caller has it
-        written.plan = std::make_shared<const PeriodicPlan>(std::move(made));
-    }
-    return *written.plan;
+        return std::make_shared<const PeriodicPlan>(std::move(made));
+    });
 }
 
 std::int64_t held_bytes(const PeriodicPlan &plan) {
@@ -194,8 +188,7 @@ std::int64_t held_bytes(const PeriodicPlan &plan) {
     };
     add(plan.open.start);
     add(plan.open.finish);
-    add(plan.open.period.levels);
-    for (const PeriodBlock &block : plan.loops) add(block.levels);
+    for (const PeriodBlock &block : plan.blocks()) add(block.levels);
     return bytes;
 }
 

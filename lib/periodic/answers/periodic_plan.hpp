@@ -6,10 +6,12 @@
 #include "lib/periodic/table/table_program.hpp"
 #include "lib/run/run_control.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace libperm {
@@ -19,20 +21,26 @@ namespace libperm {
 // Theorem 8.1.26).
 struct Growth {
     double value = 0, lower = 0, upper = 0;
+
+    void take(const Growth &other) { // of several parts of one operator the largest counts
+        lower = std::max(lower, other.lower);
+        upper = std::max(upper, other.upper);
+        value = 0.5 * (lower + upper);
+    }
 };
 
 // Found once, by the first call that asks.
-struct KnownGrowth {
-    std::mutex mutex;
-    std::optional<Growth> found;
-};
+template <class T> class KnownOnce {
+  public:
+    template <class Find> const T &get(const Find &find) {
+        const std::lock_guard lock(mutex_);
+        if (!found_) found_ = find();
+        return *found_;
+    }
 
-struct PeriodicPlan;
-
-// Made once, by the first call that asks for more than a table answers.
-struct WrittenOut {
-    std::mutex mutex;
-    std::shared_ptr<const PeriodicPlan> plan;
+  private:
+    std::mutex mutex_;
+    std::optional<T> found_;
 };
 
 struct PeriodicPlan {
@@ -46,12 +54,18 @@ struct PeriodicPlan {
     // The plan has a table, but its operator fits the limit: it takes long to be written.
     bool may_be_written = false;
     double written_bytes = 0; // what that takes, predicted
-    std::shared_ptr<WrittenOut> written = std::make_shared<WrittenOut>();
+    // For those who ask for more than a table answers.
+    std::shared_ptr<KnownOnce<std::shared_ptr<const PeriodicPlan>>> written =
+        std::make_shared<KnownOnce<std::shared_ptr<const PeriodicPlan>>>();
     bool nonnegative = false, real = false, integers = false;
-    std::shared_ptr<KnownGrowth> growth_of_sizes = std::make_shared<KnownGrowth>(); // of absolute values
+    std::shared_ptr<KnownOnce<Growth>> growth_of_sizes =
+        std::make_shared<KnownOnce<Growth>>(); // of absolute values
 
     bool has_ones_alone() const;
     bool joined() const { return matrix.joined; }
+    std::span<const PeriodBlock> blocks() const { // of the operator that is written out
+        return joined() ? std::span<const PeriodBlock>(loops) : std::span(&open.period, 1);
+    }
     std::size_t states() const;
     double moves() const; // of one period
     // The moves of one period, for each start of joined ends that so many terms take.

@@ -1,8 +1,8 @@
 // Terms of a periodic matrix as a task: exact ones in groups of primes, others in one piece.
 #pragma once
 
+#include "lib/periodic/answers/exact_terms.hpp"
 #include "lib/periodic/answers/periodic_plan.hpp"
-#include "lib/periodic/answers/terms_way.hpp"
 #include "lib/run/escalation.hpp"
 #include "lib/run/outcome.hpp"
 #include "lib/run/task.hpp"
@@ -12,6 +12,27 @@
 #include <vector>
 
 namespace libperm {
+
+// It is chosen by predicted time, so by the machine as well: what is kept of one way is of no use to another.
+struct TermsWay {
+    enum class Numbers { exact, doubles, dd, modulo } numbers = Numbers::exact;
+    TermPrimes primes{residue_bits, 1}; // of exact ones
+
+    bool is_exact() const { return numbers == Numbers::exact; }
+    bool is_in_floats() const { return numbers == Numbers::doubles || numbers == Numbers::dd; }
+
+    template <class Archive> void serialize(Archive &ar) {
+        choice(ar, numbers, Numbers::modulo);
+        ar(primes);
+    }
+};
+
+struct AskedTerms {
+    const PeriodicPlan *plan;
+    std::int64_t first, count; // of lengths
+
+    std::int64_t last() const { return first + count - 1; }
+};
 
 class PeriodicTask final : public TaskOf<std::vector<Outcome>> {
   public:
@@ -46,5 +67,13 @@ class PeriodicTask final : public TaskOf<std::vector<Outcome>> {
     TermsWay way_;
     double seconds_ = 0; // that it takes on one thread
 };
+
+// Such a task, run; none of no terms.
+std::vector<Outcome> periodic_terms(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
+                                    RunControl &control, double instant_seconds = second_run_seconds);
+
+// Seconds that this takes at least, on the plan's threads, roughly.
+double periodic_seconds(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
+                        double instant_seconds = second_run_seconds);
 
 } // namespace libperm

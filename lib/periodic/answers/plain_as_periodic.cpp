@@ -3,7 +3,7 @@
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/system.hpp"
-#include "lib/periodic/answers/answers.hpp"
+#include "lib/periodic/answers/periodic_task.hpp"
 #include "lib/periodic/cell/recognition.hpp"
 #include "lib/run/escalation.hpp"
 
@@ -28,14 +28,6 @@ constexpr double of_entry = 1.5e-6, of_move = 150e-9;
 
 // Whoever counts wants the last digit as well (lib/execute).
 double instant_seconds(const InputPattern &input) { return counts(input.value_type) ? unnoticed_seconds : 0; }
-
-bool is_same(const PeriodicMatrix &x, const PeriodicMatrix &y) {
-    const auto alike = [](const PeriodicEnd &a, const PeriodicEnd &b) {
-        return a.rows == b.rows && a.columns == b.columns && a.entries == b.entries && a.values == b.values;
-    };
-    return x.rows == y.rows && x.joined == y.joined && x.entries == y.entries && x.values == y.values &&
-           alike(x.head, y.head) && alike(x.tail, y.tail);
-}
 
 } // namespace
 
@@ -75,7 +67,7 @@ std::optional<Outcome> PlainAsPeriodic::execute(const InputPattern &input, const
     if (!found) return {};
     if (cells_.program.transposed) found->matrix = transposed(found->matrix);
     std::optional<PeriodicPlan> others; // cells of other values
-    if (!is_same(found->matrix, cells_.matrix)) {
+    if (!(found->matrix == cells_.matrix)) {
         if (cells_.program.transposed) found->matrix = transposed(found->matrix);
         // What the limits refuse goes the way of blocks.
         const bool fits = within_limits(

@@ -5,10 +5,9 @@
 #include "lib/number/chinese_remainder.hpp"
 #include "lib/number/montgomery.hpp"
 #include "lib/number/residues.hpp"
-#include "lib/periodic/answers/device_choice.hpp"
 #include "lib/periodic/answers/lane_walk.hpp"
 #include "lib/periodic/answers/recurrence.hpp"
-#include "lib/periodic/answers/residue_squares.hpp"
+#include "lib/periodic/answers/squares.hpp"
 #include "lib/periodic/answers/table_terms.hpp"
 #include "lib/periodic/answers/terms.hpp"
 
@@ -166,23 +165,26 @@ double exact_seconds(const PeriodicPlan &plan, std::int64_t first, std::int64_t 
     return (each + seconds_of_prime) * primes + chinese_remainder_seconds(primes, static_cast<double>(count));
 }
 
+namespace {
+
+// Joined ends far out may have their operator squared.
 bool squares_modulo(const PeriodicPlan &plan, std::uint64_t prime, std::int64_t first, std::int64_t count) {
     if (!plan.joined() || plan.tables) return false;
-    if (plan.options.device == Device::gpu) return true; // the other way is the processor's alone
-    return residue_squares_work(plan, first, prime).cpu_seconds * static_cast<double>(count) <
+    return residue_squares_seconds(plan, first, prime) * static_cast<double>(count) <
            exact_seconds(plan, first, count, 0);
 }
+
+} // namespace
 
 double modular_seconds(const PeriodicPlan &plan, std::uint64_t prime, std::int64_t first,
                        std::int64_t count) {
     return squares_modulo(plan, prime, first, count)
-               ? residue_squares_work(plan, first, prime).cpu_seconds * static_cast<double>(count)
+               ? residue_squares_seconds(plan, first, prime) * static_cast<double>(count)
                : exact_seconds(plan, first, count, 0);
 }
 
 std::vector<std::uint64_t> terms_modulo_prime(const PeriodicPlan &plan, std::uint64_t prime,
-                                              std::int64_t first, std::int64_t count, RunControl &control,
-                                              bool &on_gpu) {
+                                              std::int64_t first, std::int64_t count, RunControl &control) {
     const Poll poll = [&control] { control.poll(); };
     if (!plan.real) throw Error(PERM_BAD_OPTION, "precision mod:P takes real entries: these are complex");
     const IntegerEntries entries = integer_entries(plan, poll);
@@ -197,13 +199,8 @@ std::vector<std::uint64_t> terms_modulo_prime(const PeriodicPlan &plan, std::uin
     if (squares_modulo(plan, prime, first, count)) {
         const Pattern none;
         const Residues residues = residues_of(none, entries.re, entries.im, {prime}, poll);
-        on_best_device(plan.options, residue_squares_work(plan, first, prime), [&](DeviceQueue *queue) {
-            const auto machine = queue ? dense_device(*queue, control) : processor(control);
-            on_gpu = queue != nullptr;
-            out.clear();
-            for (std::int64_t m = first; m < first + count; ++m)
-                out.push_back(trace_modulo(*machine, plan, residues, m, control));
-        });
+        for (std::int64_t m = first; m < first + count; ++m)
+            out.push_back(trace_modulo(plan, residues, m, control));
     } else {
         const TellTerms tell = [&out](std::size_t, std::vector<std::uint64_t> terms) {
             out = std::move(terms);

@@ -41,11 +41,7 @@ void find_by_recurrence(const PeriodicPlan &plan, const IntegerEntries &entries,
 // Modulo a prime below 2^62. Throws Error (PERM_BAD_OPTION) where the entries have no values there, or are
 // complex.
 std::vector<std::uint64_t> terms_modulo_prime(const PeriodicPlan &plan, std::uint64_t prime,
-                                              std::int64_t first, std::int64_t count, RunControl &control,
-                                              bool &on_gpu);
-
-// Joined ends far out may have their operator squared, here or on a GPU.
-bool squares_modulo(const PeriodicPlan &plan, std::uint64_t prime, std::int64_t first, std::int64_t count);
+                                              std::int64_t first, std::int64_t count, RunControl &control);
 
 // Seconds on one thread, roughly; `bits` of the largest term.
 double modular_seconds(const PeriodicPlan &plan, std::uint64_t prime, std::int64_t first, std::int64_t count);

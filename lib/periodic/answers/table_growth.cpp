@@ -1,11 +1,12 @@
 #include "lib/periodic/answers/table_growth.hpp"
 
+#include "jit/queue/device_queues.hpp"
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/log.hpp"
 #include "lib/number/ball.hpp"
 #include "lib/number/infinity.hpp"
-#include "lib/periodic/answers/device_choice.hpp"
+#include "lib/periodic/answers/table_terms.hpp"
 #include "lib/periodic/cell/symmetries.hpp"
 #include "lib/periodic/period/period_walk.hpp"
 #include "lib/periodic/table/table_on_cpu.hpp"
@@ -265,10 +266,7 @@ Growth table_growth(const PeriodicPlan &plan, const std::vector<double> &factors
         else
             table = std::make_unique<GrowthOnCpu>(program, used, factors, ones, control);
         std::uint64_t zeros = 0;
-        const Growth found = Iteration(*table, program, rounding, most, growth.lower).find(state, zeros);
-        growth.lower = std::max(growth.lower, found.lower);
-        growth.upper = std::max(growth.upper, found.upper);
-        growth.value = 0.5 * (growth.lower + growth.upper);
+        growth.take(Iteration(*table, program, rounding, most, growth.lower).find(state, zeros));
         return zeros;
     };
     if (!plan.joined()) {
@@ -301,13 +299,14 @@ Growth table_growth(const PeriodicPlan &plan, const std::vector<double> &factors
 Growth table_growth(const PeriodicPlan &plan, const std::vector<double> &factors, RunControl &control) {
     constexpr double steps = 60, of_move = 1.5e-9, on_gpu = 2e-11; // seconds
     const double moves = steps * plan.moves() * plan.tables->periods;
-    const DeviceWork predicted{
-        moves * of_move,
+    const Work work = placed_table(
+        plan, moves * of_move, moves * on_gpu,
         table_device_bytes(*plan.tables, plan.tables->most_used(plan.joined()), StateNumbers(true), 2),
-        moves * on_gpu};
+        false);
     Growth growth;
-    on_best_device(plan.options, predicted,
-                   [&](DeviceQueue *queue) { growth = table_growth(plan, factors, queue, control); });
+    run_placed(work, plan.options, [&](const DeviceQueues *queues) {
+        growth = table_growth(plan, factors, queues ? &(*queues)[0] : nullptr, control);
+    });
     return growth;
 }
 

@@ -123,4 +123,14 @@ double table_seconds(const PeriodicPlan &plan, std::int64_t last) {
     return static_cast<double>(last) * plan.moves() * of_move;
 }
 
+Work placed_table(const PeriodicPlan &plan, double cpu_seconds, double gpu_seconds, double gpu_bytes,
+                  bool is_shared) {
+    return {"periodic",
+            cpu_seconds / plan.options.threads,
+            gpu_start::open + gpu_start::compile,
+            [gpu_seconds](const GpuProperties &) { return gpu_seconds; },
+            gpu_bytes,
+            is_shared};
+}
+
 } // namespace libperm

@@ -5,6 +5,7 @@
 #include "lib/number/residues.hpp"
 #include "lib/periodic/answers/periodic_plan.hpp"
 #include "lib/periodic/answers/told_terms.hpp"
+#include "lib/run/placement.hpp"
 
 #include <cstdint>
 
@@ -21,5 +22,10 @@ double table_bits(const PeriodicPlan &plan);
 
 // Seconds on one thread, roughly, for each prime.
 double table_seconds(const PeriodicPlan &plan, std::int64_t last);
+
+// Where a table's work runs is asked of this: seconds on one thread, and on a GPU that has begun, and its
+// bytes there.
+Work placed_table(const PeriodicPlan &plan, double cpu_seconds, double gpu_seconds, double gpu_bytes,
+                  bool is_shared);
 
 } // namespace libperm

@@ -8,11 +8,12 @@
 
 namespace libperm {
 
-// `tell(a(m))` for m = first, first + 1, ...; so many. first >= 0, of joined ends >= 1.
-template <class Numbers, class Tell>
+// `tell(a(m))` for m = first, first + 1, ...; so many. first >= 0, of joined ends >= 1. `begin(walk)` may
+// take the first steps of what begins at the length that it gives back.
+template <class Numbers, class Begin, class Tell>
 void walk_open(const PeriodicPlan &plan, const Numbers &numbers,
                const std::vector<typename Numbers::Factor> &factors, std::int64_t first, std::int64_t count,
-               RunControl &control, const Tell &tell) {
+               RunControl &control, const Begin &begin, const Tell &tell) {
     const OpenOperator &op = plan.open;
     for (; count > 0 && first < op.least; ++first, --count) {
         const PeriodLevels levels = write_few(
@@ -28,7 +29,7 @@ void walk_open(const PeriodicPlan &plan, const Numbers &numbers,
     walk.advance(op.start);
     const double work = moves_of(op.period.levels);
     walk_lengths(
-        op.least, first, count,
+        begin(walk), first, count,
         [&](std::int64_t) {
             end.set(walk.numbers());
             end.advance(op.finish);
@@ -81,7 +82,9 @@ std::vector<typename Numbers::Number> terms_of(const PeriodicPlan &plan, const N
         terms.assign(static_cast<std::size_t>(count), Numbers::zero());
         walk_loops(plan, numbers, factors, first, terms, control);
     } else {
-        walk_open(plan, numbers, factors, first, count, control, [&](const auto &x) { terms.push_back(x); });
+        walk_open(
+            plan, numbers, factors, first, count, control, [&](const auto &) { return plan.open.least; },
+            [&](const auto &x) { terms.push_back(x); });
     }
     return terms;
 }

@@ -30,6 +30,7 @@ struct PeriodicEnd {
     std::vector<Gaussian> values;
 
     bool is_there() const { return rows > 0 || columns > 0; }
+    friend bool operator==(const PeriodicEnd &, const PeriodicEnd &) = default;
 };
 
 struct PeriodicMatrix {
@@ -43,6 +44,7 @@ struct PeriodicMatrix {
     bool is_nonnegative() const;
     bool is_real() const;
     bool has_integers() const;
+    friend bool operator==(const PeriodicMatrix &, const PeriodicMatrix &) = default;
 };
 
 // Equal values have equal numbers.

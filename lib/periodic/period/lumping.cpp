@@ -1,4 +1,4 @@
-#include "lib/periodic/period/lumping.hpp"
+#include "lib/periodic/period/period_operator.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -32,6 +32,15 @@ class Blocks {
 
 std::size_t count(const Partition &partition) {
     return partition.empty() ? 0 : *std::max_element(partition.begin(), partition.end()) + std::size_t{1};
+}
+
+PeriodLevel level_of(const std::vector<std::vector<TapeMove>> &moves) { // by the state that they lead to
+    PeriodLevel out;
+    for (const auto &some : moves) {
+        out.moves.insert(out.moves.end(), some.begin(), some.end());
+        out.first.push_back(static_cast<std::uint32_t>(out.moves.size()));
+    }
+    return out;
 }
 
 // Lists by source what the moves of a level lead to.
@@ -98,13 +107,8 @@ class Quotient {
                 for (std::uint32_t m = outward_[l].first[s]; m < outward_[l].first[s + 1]; ++m)
                     moves[behind[outward_[l].target[m]]].push_back({before[s], outward_[l].entry[m]});
             }
-            PeriodLevel level;
-            for (const auto &some : moves) {
-                level.moves.insert(level.moves.end(), some.begin(), some.end());
-                level.first.push_back(static_cast<std::uint32_t>(level.moves.size()));
-            }
             before = behind;
-            (*levels_)[l] = std::move(level);
+            (*levels_)[l] = level_of(moves);
         }
     }
 
@@ -128,12 +132,7 @@ void join_targets(PeriodLevel &level, const Partition &partition) {
     for (std::size_t s = 0; s < level.states(); ++s)
         moves[partition[s]].insert(moves[partition[s]].end(), level.moves.begin() + level.first[s],
                                    level.moves.begin() + level.first[s + 1]);
-    PeriodLevel out;
-    for (const auto &some : moves) {
-        out.moves.insert(out.moves.end(), some.begin(), some.end());
-        out.first.push_back(static_cast<std::uint32_t>(out.moves.size()));
-    }
-    level = std::move(out);
+    level = level_of(moves);
 }
 
 } // namespace

@@ -1,13 +1,16 @@
-#include "lib/periodic/period/period_loops.hpp"
+#include "lib/periodic/period/period_operator.hpp"
 
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
-#include "lib/periodic/period/state_map.hpp"
+#include "lib/periodic/cell/symmetries.hpp"
+#include "lib/periodic/period/period_writer.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <limits>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 namespace libperm {
 namespace {
@@ -15,6 +18,42 @@ namespace {
 std::uint32_t place_of(PeriodKey key, const PeriodKeys &keys) {
     return static_cast<std::uint32_t>(std::lower_bound(keys.begin(), keys.end(), key) - keys.begin());
 }
+
+// What a symmetry of the cell makes of the states at a cut.
+class StateMap {
+  public:
+    // None where a column that is open at the cut would become one that is not.
+    static std::optional<StateMap> of(const PeriodProgram &program, const ColumnMap &of_even_cells,
+                                      const ColumnMap &of_odd_cells, bool reversed) {
+        if (program.most_shift != 0) return {}; // the cut is less symmetric than the cell
+        StateMap out;
+        out.reversed_ = reversed;
+        for (std::size_t c = 0; c < program.windows.size(); ++c) {
+            const PeriodWindow &from = program.windows[c];
+            for (std::int64_t cell = -from.last; cell + from.first < 0; ++cell) {
+                const ColumnMap &map = cell % 2 == 0 ? of_even_cells : of_odd_cells;
+                const PeriodWindow &to = program.windows[static_cast<std::size_t>(map[c])];
+                const std::int64_t image = reversed ? -1 - cell : cell;
+                if (!to.is_open(image, 0)) return {};
+                out.moved_.emplace_back(bit_of(from.slot_of(cell, 0)), bit_of(to.slot_of(image, 0)));
+            }
+        }
+        return out;
+    }
+
+    // Seen from the other end, a column has been used if it had not been.
+    PeriodKey operator()(PeriodKey key) const {
+        PeriodKey image = 0;
+        for (const auto &[from, to] : moved_)
+            if (((key & from) != 0) != reversed_) image |= to;
+        return image;
+    }
+    std::int64_t steps() const { return static_cast<std::int64_t>(2 * moved_.size()); }
+
+  private:
+    std::vector<std::pair<PeriodKey, PeriodKey>> moved_; // a bit and what it becomes
+    bool reversed_ = false;
+};
 
 // The components of the graph of all levels in which states lie on loops (Tarjan, SIAM J. Comput. 1 (1972)).
 class Components {

@@ -1,4 +1,4 @@
-#include "lib/periodic/period/reachable_share.hpp"
+#include "lib/periodic/period/period_program.hpp"
 
 #include "lib/base/randomness.hpp"
 #include "preprocess/matching.hpp"

@@ -8,40 +8,55 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 namespace libperm {
 namespace {
 
 constexpr std::size_t tile_rows = 16 * panel_rows, tile_columns = 16 * panel_columns;
 
-// panels(left, right) of a tile.
-template <class Work> void for_each_panel(const DenseTile &tile, const Work &work) {
-    for (std::size_t j = 0; j < tile.columns; j += panel_columns)
-        for (std::size_t i = 0; i < tile.rows; i += panel_rows)
-            work(i, j, std::min(panel_rows, tile.rows - i), std::min(panel_columns, tile.columns - j));
+// One plane as a left or a right factor: its rows, or its columns, in panels.
+struct PackedPlane {
+    std::size_t panel, inner;
+    DensePlane numbers;
+
+    const double *at(std::size_t line, std::size_t inner_index) const { // of a panel's first line
+        return numbers.data() + line * inner + inner_index * panel;
+    }
+};
+
+using Pack = void (*)(const double *x, std::size_t lines, std::size_t inner, std::size_t panel, double *to);
+
+PackedPlane packed(const DensePlane &x, std::size_t lines, std::size_t inner, std::size_t panel, Pack pack,
+                   RunControl &control) {
+    const std::size_t panels = panels_of(lines, panel);
+    PackedPlane out{panel, inner, DensePlane(panels * panel * inner)};
+    parallel_for(panels, [&](std::uint64_t p) {
+        control.poll();
+        pack(x.data(), lines, inner, p, out.numbers.data() + p * panel * inner);
+    });
+    return out;
 }
 
-template <class A> typename A::Number number_of(const DenseMatrix &x, std::size_t place);
-template <>
-number::Real<double>::Number number_of<number::Real<double>>(const DenseMatrix &x, std::size_t place) {
-    return x.planes[0][place];
-}
-template <>
-number::DD<double>::Number number_of<number::DD<double>>(const DenseMatrix &x, std::size_t place) {
-    return {x.planes[0][place], x.planes[1][place]};
-}
-template <>
-number::Complex<number::Real<double>>::Number
-number_of<number::Complex<number::Real<double>>>(const DenseMatrix &x, std::size_t place) {
-    return {x.planes[0][place], x.planes[1][place]};
-}
-template <>
-number::Complex<number::DD<double>>::Number
-number_of<number::Complex<number::DD<double>>>(const DenseMatrix &x, std::size_t place) {
-    return {{x.planes[0][place], x.planes[1][place]}, {x.planes[2][place], x.planes[3][place]}};
+// Products of real and imaginary parts: which of a, of b, and to which they are added, in this order.
+struct PartProduct {
+    std::size_t a, b, c;
+    bool negative;
+};
+std::vector<PartProduct> parts_of_product(bool complex) {
+    if (!complex) return {{0, 0, 0, false}};
+    return {{0, 0, 0, false}, {1, 1, 0, true}, {0, 1, 1, false}, {1, 0, 1, false}};
 }
 
-template <class A> DenseNumber trace_in(const DenseMatrix &a, const DenseMatrix *b) {
+template <class A> typename A::Number number_of(const DenseMatrix &x, std::size_t place) {
+    typename A::Number number;
+    double parts[sizeof number / sizeof(double)];
+    for (std::size_t p = 0; p < std::size(parts); ++p) parts[p] = x.planes[p][place];
+    std::memcpy(&number, parts, sizeof number);
+    return number;
+}
+
+template <class A> PackedParts trace_in(const DenseMatrix &a, const DenseMatrix *b) {
     std::vector<typename A::Number> of_row(a.rows);
     parallel_for(a.rows, [&](std::uint64_t i) {
         if (!b) {
@@ -57,62 +72,13 @@ template <class A> DenseNumber trace_in(const DenseMatrix &a, const DenseMatrix 
     });
     typename A::Number sum = A::number(0);
     for (const auto &x : of_row) sum = A::add(sum, x);
-    DenseNumber out{};
+    PackedParts out{};
     static_assert(sizeof sum <= sizeof out);
     std::copy_n(reinterpret_cast<const double *>(&sum), sizeof sum / sizeof(double), out.begin());
     return out;
 }
 
-DenseNumber trace_of(const DenseMatrix &a, const DenseMatrix *b) {
-    using number::Complex, number::DD, number::Real;
-    if (a.complex) return a.dd ? trace_in<Complex<DD<double>>>(a, b) : trace_in<Complex<Real<double>>>(a, b);
-    return a.dd ? trace_in<DD<double>>(a, b) : trace_in<Real<double>>(a, b);
-}
-
 } // namespace
-
-PackedPlane PackedPlane::packed(const DensePlane &x, std::size_t lines, std::size_t inner, std::size_t panel,
-                                Pack pack, RunControl &control) {
-    PackedPlane out;
-    out.panel_ = panel;
-    out.inner_ = inner;
-    const std::size_t panels = panels_of(lines, panel);
-    out.packed_.resize(panels * panel * inner);
-    parallel_for(panels, [&](std::uint64_t p) {
-        control.poll();
-        pack(x.data(), lines, inner, p, out.packed_.data() + p * panel * inner);
-    });
-    return out;
-}
-
-PackedPlane PackedPlane::of_rows(const DensePlane &a, std::size_t rows, std::size_t inner,
-                                 RunControl &control) {
-    return packed(a, rows, inner, panel_rows, pack_rows, control);
-}
-
-PackedPlane PackedPlane::of_columns(const DensePlane &b, std::size_t columns, std::size_t inner,
-                                    RunControl &control) {
-    return packed(b, columns, inner, panel_columns, pack_columns, control);
-}
-
-void for_each_tile(std::size_t rows, std::size_t columns,
-                   const std::function<void(const DenseTile &)> &work) {
-    const std::size_t down = panels_of(rows, tile_rows), across = panels_of(columns, tile_columns);
-    parallel_for(down * across, [&](std::uint64_t t) {
-        const std::size_t row = t / across * tile_rows, column = t % across * tile_columns;
-        work({row, std::min(tile_rows, rows - row), column, std::min(tile_columns, columns - column)});
-    });
-}
-
-void add_tile_product(const PackedPlane &a, const PackedPlane &b, const DenseTile &tile, std::size_t begin,
-                      std::size_t end, double *c, std::size_t stride) {
-    for (std::size_t k = begin; k < end; k += dense_chunk)
-        for_each_panel(tile, [&](std::size_t i, std::size_t j, std::size_t rows, std::size_t columns) {
-            add_panel_product(DensePanels{a.at(tile.first_row + i, k), b.at(tile.first_column + j, k),
-                                          std::min(dense_chunk, end - k), c + i * stride + j, stride, rows,
-                                          columns});
-        });
-}
 
 DenseMatrix DenseMatrix::unwritten(std::size_t rows, std::size_t columns, bool complex, bool dd) {
     DenseMatrix out{complex, dd, rows, columns, {}};
@@ -131,25 +97,15 @@ double DenseMatrix::largest() const {
     return rows == 0 ? 0 : *std::max_element(of_row.begin(), of_row.end());
 }
 
-std::pair<double, double> DenseMatrix::taken_out(int power) {
+void DenseMatrix::take_out(int power) {
     const int half = power / 2; // 2^-power need not be a double
     const double one = std::ldexp(1.0, -half), other = std::ldexp(1.0, half - power);
     lost = lost * one * other + 0x1p-1073;
     exp2 += power;
-    return {one, other};
-}
-
-void DenseMatrix::take_out(int power) {
-    const auto [one, other] = taken_out(power);
-    parallel_for(rows, [&, x = one, y = other](std::uint64_t i) {
+    parallel_for(rows, [&, one, other](std::uint64_t i) {
         for (auto &plane : planes)
-            for (std::size_t k = i * columns; k < (i + 1) * columns; ++k) plane[k] = plane[k] * x * y;
+            for (std::size_t k = i * columns; k < (i + 1) * columns; ++k) plane[k] = plane[k] * one * other;
     });
-}
-
-std::vector<PartProduct> parts_of_product(bool complex) {
-    if (!complex) return {{0, 0, 0, false}};
-    return {{0, 0, 0, false}, {1, 1, 0, true}, {0, 1, 1, false}, {1, 0, 1, false}};
 }
 
 DenseMatrix product(const DenseMatrix &a, const DenseMatrix &b, RunControl &control) {
@@ -160,46 +116,51 @@ DenseMatrix product(const DenseMatrix &a, const DenseMatrix &b, RunControl &cont
     DenseMatrix c = DenseMatrix::unwritten(a.rows, b.columns, a.complex, a.dd);
     c.exp2 = a.exp2 + b.exp2;
     std::vector<PackedPlane> left, negated, right;
-    for (const auto &plane : a.planes) left.push_back(PackedPlane::of_rows(plane, a.rows, inner, control));
+    for (const auto &plane : a.planes)
+        left.push_back(packed(plane, a.rows, inner, panel_rows, pack_rows, control));
     for (const auto &plane : b.planes)
-        right.push_back(PackedPlane::of_columns(plane, b.columns, inner, control));
+        right.push_back(packed(plane, b.columns, inner, panel_columns, pack_columns, control));
     for (std::size_t p = of_part; p < a.planes.size(); ++p) {
         DensePlane plane = a.planes[p];
         for (double &x : plane) x = -x;
-        negated.push_back(PackedPlane::of_rows(plane, a.rows, inner, control));
+        negated.push_back(packed(plane, a.rows, inner, panel_rows, pack_rows, control));
     }
     const std::vector<PartProduct> parts = parts_of_product(a.complex);
-    for_each_tile(a.rows, b.columns, [&](const DenseTile &tile) {
-        const std::size_t first = tile.first_row * b.columns + tile.first_column;
+    const std::size_t down = panels_of(a.rows, tile_rows), across = panels_of(b.columns, tile_columns);
+    parallel_for(down * across, [&](std::uint64_t t) {
+        const std::size_t row = t / across * tile_rows, end_row = std::min(row + tile_rows, a.rows),
+                          column = t % across * tile_columns,
+                          end_column = std::min(column + tile_columns, b.columns);
         for (DensePlane &plane : c.planes)
-            for (std::size_t i = 0; i < tile.rows; ++i)
-                std::fill_n(plane.begin() + static_cast<std::ptrdiff_t>(first + i * b.columns), tile.columns,
-                            0.0);
-        for (const PartProduct &part : parts) {
-            control.poll();
+            for (std::size_t i = row; i < end_row; ++i)
+                std::fill(plane.data() + i * b.columns + column, plane.data() + i * b.columns + end_column,
+                          0.0);
+        const auto add_panel = [&](const PartProduct &part, std::size_t i, std::size_t j, std::size_t k) {
             const PackedPlane *x = part.negative ? negated.data() : left.data() + part.a * of_part,
                               *y = right.data() + part.b * of_part;
             const auto to = [&](std::size_t half) {
-                return c.planes[part.c * of_part + half].data() + first;
+                return c.planes[part.c * of_part + half].data() + i * b.columns + j;
             };
-            if (!a.dd) {
-                add_tile_product(x[0], y[0], tile, 0, inner, to(0), b.columns);
-                continue;
-            }
+            const DensePanels panels{x[0].at(i, k),
+                                     y[0].at(j, k),
+                                     std::min(dense_chunk, inner - k),
+                                     to(0),
+                                     b.columns,
+                                     std::min(panel_rows, end_row - i),
+                                     std::min(panel_columns, end_column - j)};
+            if (a.dd)
+                add_panel_product(DenseDdPanels{panels, x[1].at(i, k), y[1].at(j, k), to(1)});
+            else
+                add_panel_product(panels);
+        };
+        for (const PartProduct &part : parts) {
+            control.poll();
             for (std::size_t k = 0; k < inner; k += dense_chunk)
-                for_each_panel(tile,
-                               [&](std::size_t i, std::size_t j, std::size_t rows, std::size_t columns) {
-                                   const std::size_t row = tile.first_row + i, column = tile.first_column + j,
-                                                     place = i * b.columns + j;
-                                   add_panel_product(DenseDdPanels{{x[0].at(row, k), y[0].at(column, k),
-                                                                    std::min(dense_chunk, inner - k),
-                                                                    to(0) + place, b.columns, rows, columns},
-                                                                   x[1].at(row, k),
-                                                                   y[1].at(column, k),
-                                                                   to(1) + place});
-                               });
+                for (std::size_t j = column; j < end_column; j += panel_columns)
+                    for (std::size_t i = row; i < end_row; i += panel_rows) add_panel(part, i, j, k);
         }
-        control.advance(static_cast<double>(tile.rows * tile.columns) * static_cast<double>(inner));
+        control.advance(static_cast<double>((end_row - row) * (end_column - column)) *
+                        static_cast<double>(inner));
     });
     return c;
 }
@@ -217,7 +178,10 @@ double product_seconds(double multiplications, bool complex, bool dd) {
     return multiplications * (dd ? of_pair : of_double) * (complex ? 4 : 1);
 }
 
-DenseNumber trace(const DenseMatrix &a) { return trace_of(a, nullptr); }
-DenseNumber trace_of_product(const DenseMatrix &a, const DenseMatrix &b) { return trace_of(a, &b); }
+PackedParts trace(const DenseMatrix &a, const DenseMatrix *b) {
+    using number::Complex, number::DD, number::Real;
+    if (a.complex) return a.dd ? trace_in<Complex<DD<double>>>(a, b) : trace_in<Complex<Real<double>>>(a, b);
+    return a.dd ? trace_in<DD<double>>(a, b) : trace_in<Real<double>>(a, b);
+}
 
 } // namespace libperm

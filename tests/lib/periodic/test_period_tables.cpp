@@ -4,10 +4,10 @@
 #include "jit/kernel/period_table.hpp"
 #include "lib/base/error.hpp"
 #include "lib/number/residues.hpp"
-#include "lib/periodic/answers/answers.hpp"
 #include "lib/periodic/answers/exact_terms.hpp"
 #include "lib/periodic/answers/generating_function.hpp"
 #include "lib/periodic/answers/growth.hpp"
+#include "lib/periodic/answers/periodic_task.hpp"
 #include "lib/periodic/answers/table_growth.hpp"
 #include "lib/periodic/answers/table_terms.hpp"
 #include "tests/support/host_queue.hpp"
@@ -40,7 +40,8 @@ std::optional<PeriodicPlan> tables_of(const PeriodicMatrix &a) {
 
 TEST_CASE("tables changed in place have the terms of the operator") {
     Random random(test_seed());
-    HostQueue queue;
+    HostQueue queue, another, third;
+    const DeviceQueues three([&] { return std::vector<DeviceQueue *>{&queue, &another, &third}; });
     int compared = 0, others = 0, with_gaps = 0;
     for (int trial = 0; trial < run::cases(80); ++trial) {
         const PeriodicMatrix a = cells::any(random, static_cast<cells::Kind>(trial % 4), false);
@@ -57,8 +58,8 @@ TEST_CASE("tables changed in place have the terms of the operator") {
         const Pattern none;
         const Residues residues = residues_of(none, entries.re, entries.im, primes);
         // The one may be of rows where the other is of columns, each with multiples of its own.
-        const std::vector<Outcome> truth = exact_terms(written, first, count, control),
-                                   found = exact_terms(*tables, first, count, control);
+        const std::vector<Outcome> truth = cells::exact_terms(written, first, count, control),
+                                   found = cells::exact_terms(*tables, first, count, control);
         for (std::int64_t k = 0; k < count; ++k) {
             const auto at = static_cast<std::size_t>(k);
             CHECK(cells::value_of(found[at]).re == cells::value_of(truth[at]).re);
@@ -74,9 +75,14 @@ TEST_CASE("tables changed in place have the terms of the operator") {
         };
         const ResidueTerms here = by(nullptr), there = by(&queue);
         for (std::size_t k = 0; k < primes.size(); ++k) CHECK(here[k] == there[k]);
+        const ResidueTerms shared = told_terms(primes.size(), [&](const TellTerms &tell) {
+            find_on_devices(three, *tables, residues, first, count, control, tell);
+        });
+        CHECK(shared == here);
         for (const TableStep &step : tables->tables->steps) with_gaps += !step.emptied.empty();
     }
-    CHECK(queue.is_whole());
+    CHECK((queue.is_whole() && another.is_whole() && third.is_whole()));
+    CHECK(another.launches() + third.launches() > run::enough(40));
     CHECK(compared > run::enough(100));
     CHECK(others > run::enough(40));
     CHECK(with_gaps > 0);
@@ -135,7 +141,7 @@ TEST_CASE("what a table does not answer the operator does, where it fits") {
         const PeriodicPlan written = cells::planned(a, "double");
         if (written.states() > 60) continue;
         const std::vector<Outcome> here = periodic_terms(*tables, late, 5, control),
-                                   there = exact_terms(written, late, 5, control);
+                                   there = cells::exact_terms(written, late, 5, control);
         for (std::size_t k = 0; k < here.size(); ++k) {
             rounded += !here[k].exact;
             const mpq_class error = cells::value_of(here[k]).re - cells::value_of(there[k]).re;

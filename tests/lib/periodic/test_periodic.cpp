@@ -2,15 +2,14 @@
 #include "lib/base/error.hpp"
 #include "lib/number/montgomery.hpp"
 #include "lib/number/residues.hpp"
-#include "lib/periodic/answers/answers.hpp"
 #include "lib/periodic/answers/exact_terms.hpp"
 #include "lib/periodic/answers/float_terms.hpp"
 #include "lib/periodic/answers/generating_function.hpp"
 #include "lib/periodic/answers/growth.hpp"
+#include "lib/periodic/answers/periodic_task.hpp"
 #include "lib/periodic/answers/recurrence.hpp"
 #include "lib/periodic/answers/residue_terms.hpp"
 #include "lib/periodic/period/period_operator.hpp"
-#include "lib/periodic/period/reachable_share.hpp"
 #include "tests/support/check.hpp"
 #include "tests/support/exactly.hpp"
 #include "tests/support/oracle.hpp"
@@ -97,7 +96,7 @@ TEST_CASE("each length is the permanent of the matrix written out, exactly and w
         const std::int64_t extra = a.head.rows + a.tail.rows, first = joined ? 1 : 0;
         const std::int64_t count = std::min<std::int64_t>((12 - extra) / a.rows, 7) - first + 1;
         if (count < 1) continue;
-        const std::vector<Outcome> exact = exact_terms(plan, first, count, control),
+        const std::vector<Outcome> exact = cells::exact_terms(plan, first, count, control),
                                    doubles = float_terms(plan, first, count, false, control),
                                    dd = float_terms(plan, first, count, true, control);
         for (std::int64_t k = 0; k < count; ++k) {
@@ -129,7 +128,7 @@ TEST_CASE("primes of any length, those of a GPU on the processor, tell the same 
         const PeriodicPlan plan = planned(a);
         RunControl control;
         const std::int64_t first = random.integer(20, 60), count = random.integer(1, 3);
-        const std::vector<Outcome> truth = exact_terms(plan, first, count, control);
+        const std::vector<Outcome> truth = cells::exact_terms(plan, first, count, control);
         const double bits = primes_of_terms(plan, first, count, control).product_bits();
         for (const int length : {modular_bits, residue_lane_bits, residue_bits}) {
             CAPTURE(length);
@@ -194,14 +193,14 @@ TEST_CASE("a term far out: by squares, by the recurrence, and step by step") {
             find_by_recurrence(plan, entries, {prime}, m, 1, control, tell);
         });
         CHECK(by_recurrence.front().front() == by_steps);
-        const Outcome exact = exact_terms(plan, m, 1, control).front();
+        const Outcome exact = cells::exact_terms(plan, m, 1, control).front();
         mpz_class residue;
         mpz_fdiv_r(residue.get_mpz_t(), value_of(exact).re.get_num_mpz_t(), mpz_class(prime).get_mpz_t());
         CHECK(residue == mpz_class(by_steps));
         const Outcome walked = float_terms(plan, 1, m, false, control).back(),
                       squared = float_terms(plan, m, 1, true, control).front();
         check_bound(walked, value_of(exact));
-        const auto some_exact = exact_terms(plan, m, 3, control),
+        const auto some_exact = cells::exact_terms(plan, m, 3, control),
                    some = float_terms(plan, m, 3, false, control);
         for (std::size_t k = 0; k < some.size(); ++k) check_bound(some[k], value_of(some_exact[k]));
         check_bound(squared, value_of(exact));
@@ -227,7 +226,7 @@ TEST_CASE("the generating function has the terms, those beyond it too") {
         CHECK(f.order <= f.states);
         REQUIRE(f.denominator.front() == 1);
         const std::int64_t count = 3 * f.states + 10, first = joined ? 1 : 0;
-        const std::vector<Outcome> terms = exact_terms(plan, first, count, control);
+        const std::vector<Outcome> terms = cells::exact_terms(plan, first, count, control);
         std::vector<mpq_class> series;
         for (std::int64_t m = 0; m < first + count; ++m) {
             const auto at = static_cast<std::size_t>(m);

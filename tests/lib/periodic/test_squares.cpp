@@ -1,23 +1,16 @@
 // The operator as full matrices: sectors and their squares against walks and exact numbers.
-#include "jit/compile/nvrtc.hpp"
-#include "jit/kernel/dense_product.hpp"
 #include "lib/base/error.hpp"
 #include "lib/number/residues.hpp"
 #include "lib/number/wide_entries.hpp"
 #include "lib/periodic/answers/exact_terms.hpp"
-#include "lib/periodic/answers/float_squares.hpp"
 #include "lib/periodic/answers/float_terms.hpp"
-#include "lib/periodic/answers/residue_squares.hpp"
-#include "lib/periodic/answers/scaled_cell.hpp"
+#include "lib/periodic/answers/squares.hpp"
 #include "lib/periodic/cell/symmetries.hpp"
 #include "lib/periodic/period/sectors.hpp"
 #include "lib/periodic/power/dense_matrix.hpp"
-#include "lib/periodic/power/power_steps.hpp"
+#include "lib/periodic/power/sector_powers.hpp"
 #include "tests/support/check.hpp"
-#include "tests/support/host_queue.hpp"
-#include "tests/support/nvrtc_target.hpp"
 #include "tests/support/periodic_cells.hpp"
-#include "tests/support/ptxas.hpp"
 #include "tests/support/run.hpp"
 
 #include <doctest/doctest.h>
@@ -65,8 +58,7 @@ Gaussian number_of(const SquaredNumber &x, Arithmetic arithmetic) {
 }
 
 // Within so many roundings of the sum of the absolute values, each block's and sector's.
-void check_squares(DenseMachine &machine, const PeriodicPlan &plan, std::int64_t m, const Outcome &truth,
-                   bool dd) {
+void check_squares(const PeriodicPlan &plan, std::int64_t m, const Outcome &truth, bool dd) {
     RunControl control;
     const Arithmetic arithmetic = plan.real ? (dd ? Arithmetic::dd : Arithmetic::real)
                                             : (dd ? Arithmetic::complex_dd : Arithmetic::complex);
@@ -77,8 +69,7 @@ void check_squares(DenseMachine &machine, const PeriodicPlan &plan, std::int64_t
     }
     Gaussian sum{0, 0};
     mpq_class absolute = 0;
-    for (const SquaredNumber &x :
-         traces_by_squares(machine, plan, {plan.values, sizes, arithmetic}, m, control)) {
+    for (const SquaredNumber &x : traces_by_squares(plan, {plan.values, sizes, arithmetic}, m, control)) {
         sum = sum + number_of(x, arithmetic);
         absolute += shifted(mpq_class(x.absolute), x.exp2) * mpq_class(x.times);
     }
@@ -128,10 +119,9 @@ TEST_CASE("the traces of sectors are those of walks") {
         const std::int64_t m = random.integer(1, 24);
         CAPTURE(m);
         REQUIRE(may_be_squared(plan));
-        const auto machine = processor(control);
-        const Outcome exact = exact_terms(plan, m, 1, control).front();
-        check_squares(*machine, plan, m, exact, false);
-        check_squares(*machine, plan, m, exact, true);
+        const Outcome exact = cells::exact_terms(plan, m, 1, control).front();
+        check_squares(plan, m, exact, false);
+        check_squares(plan, m, exact, true);
         for (const PeriodBlock &block : plan.loops) {
             split += block.alike > 0 && sectors_in(block) > 1;
             for (const std::uint32_t twist : block.symmetries.twist) turning += twist != 0;
@@ -171,54 +161,9 @@ TEST_CASE("a product of matrices has the bits of its definition") {
     }
 }
 
-TEST_CASE("on a device: the processor's bits") {
-    Random random(run::seed(0x64656e73));
-    RunControl control;
-    HostQueue queue;
-    const auto device = dense_device(queue, control), here = processor(control);
-    int compared = 0;
-    for (int trial = 0; trial < run::cases(6); ++trial) {
-        const auto size = [&](int most) { return static_cast<std::size_t>(random.integer(1, most)); };
-        const std::size_t rows = size(140), inner = size(trial == 0 ? 600 : 40), columns = size(80);
-        const bool complex = trial % 2 != 0;
-        const auto any = [&](std::size_t height, std::size_t width) {
-            DenseMatrix x = DenseMatrix::unwritten(height, width, complex, false);
-            for (DensePlane &plane : x.planes)
-                for (double &number : plane)
-                    number = std::ldexp(random.uniform() - 0.5, static_cast<int>(random.integer(-30, 30)));
-            return x;
-        };
-        const auto through = [](DenseMachine &machine, const DenseMatrix &a, const DenseMatrix &b) {
-            PlacedMatrix c = machine.times(machine.placed(a), machine.placed(b));
-            machine.take_out(c, std::ilogb(machine.largest(c)));
-            return machine.on_host(c);
-        };
-        const DenseMatrix a = any(rows, inner), b = any(inner, columns), x = through(*device, a, b),
-                          y = through(*here, a, b);
-        CHECK(x.planes == y.planes);
-        CHECK(x.exp2 == y.exp2);
-        compared += static_cast<int>(y.planes.size());
-    }
-    CHECK(queue.is_whole());
-    CHECK(compared >= run::cases(6));
-}
-
-TEST_CASE("NVRTC compiles the kernels of products without a spilled register") {
-    const std::optional<std::string> target = nvrtc_target();
-    if (!target) return;
-    const KernelRecipe kernels = dense_product_kernels();
-    for (const PtxasReport &report : read_ptxas(compile(kernels.source(), *target, kernels.flags).log)) {
-        CAPTURE(report.kernel);
-        CHECK(report.spill_stores == 0);
-        CHECK(report.registers <= 255);
-    }
-}
-
 TEST_CASE("residues of sectors are those of walks") {
     Random random(run::seed(0x72657371));
-    HostQueue queue;
     RunControl control;
-    const auto device = dense_device(queue, control), here = processor(control);
     int compared = 0;
     for (int trial = 0; trial < run::cases(48); ++trial) {
         PeriodicMatrix a = trial % 4 == 0 ? bar(4, 1, true, trial % 8 == 0 ? 1 : -2, 1)
@@ -234,19 +179,23 @@ TEST_CASE("residues of sectors are those of walks") {
         const Pattern none;
         const Residues residues = residues_of(none, entries.re, entries.im, {prime});
         const std::uint64_t truth = terms_modulo(plan, entries, {prime}, m, 1, control).front().front();
-        CHECK(trace_modulo(*here, plan, residues, m, control) == truth);
-        if (trial % 12 == 0) CHECK(trace_modulo(*device, plan, residues, m, control) == truth);
+        CHECK(trace_modulo(plan, residues, m, control) == truth);
         compared += truth != 0;
     }
-    CHECK(queue.is_whole());
     CHECK(compared > run::enough(20));
 }
 
 TEST_CASE("steps to a power") {
     for (std::uint64_t power = 1; power < 200; ++power) {
-        std::uint64_t reached = 1;
-        for (const PowerStep step : steps_to(power))
-            reached = step == PowerStep::square ? 2 * reached : reached + 1;
+        int products = 0;
+        const std::uint64_t reached = trace_by_halves(
+            std::uint64_t{1}, power,
+            [&](std::uint64_t x, std::uint64_t y) {
+                ++products;
+                return x + y;
+            },
+            [](std::uint64_t x, const std::uint64_t *y) { return y ? x + *y : x; });
         CHECK(reached == power);
+        CHECK(products == products_to(power));
     }
 }

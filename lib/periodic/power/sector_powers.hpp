@@ -1,13 +1,52 @@
-// The operator between two sectors as full rows: walks through one period from a state of each orbit, several
-// side by side.
+// Powers of the operator on sectors, as full matrices: its rows are walks through one period from a state of
+// each orbit, several side by side.
 #pragma once
 
 #include "lib/periodic/period/period_walk.hpp"
 #include "lib/periodic/period/sectors.hpp"
 
 #include <array>
+#include <bit>
+#include <cstdint>
+#include <vector>
 
 namespace libperm {
+
+// Products for the trace of a power: of its half they are, and of two halves none.
+inline int products_to(std::uint64_t power) {
+    if (power < 2) return 0;
+    const std::uint64_t half = power / 2;
+    return static_cast<int>(std::bit_width(half)) - 1 + std::popcount(half) - 1 + static_cast<int>(power % 2);
+}
+
+// trace(x, y) of two powers whose product is base^power, or of the base alone and null; by squares and
+// products with the base. power >= 1.
+template <class Matrix, class Times, class Trace>
+auto trace_by_halves(const Matrix &base, std::uint64_t power, const Times &times, const Trace &trace) {
+    if (power == 1) return trace(base, nullptr);
+    Matrix held{};
+    const Matrix *half = &base;
+    for (auto bit = std::bit_width(power / 2) - 1; bit-- > 0;) {
+        held = times(*half, *half);
+        half = &held;
+        if (power / 2 >> bit & 1) held = times(held, base);
+    }
+    if (power % 2 == 0) return trace(*half, half);
+    const Matrix last = times(*half, base);
+    return trace(last, half);
+}
+
+// The same of T^m on a sector that T^m leads back to; written(from, to): T from one sector to another.
+template <class Written, class Times, class Trace>
+auto trace_on_sector(const std::vector<Sector> &sectors, std::size_t which, std::int64_t m,
+                     const Written &written, const Times &times, const Trace &trace) {
+    const Sector &sector = sectors[which], &next = sectors[sector.next];
+    const auto power = static_cast<std::uint64_t>(m);
+    auto base = written(sector, next);
+    if (m % 2 != 0) return trace_by_halves(base, power, times, trace);
+    base = sector.next == which ? times(base, base) : times(base, written(next, sector));
+    return trace_by_halves(base, power / 2, times, trace);
+}
 
 // So many walks through the same levels; `Numbers` of one.
 template <class Numbers, std::size_t K> class SideBySide {

@@ -1,6 +1,6 @@
 // The tile that products by tensor cores are made of, played on the host.
 #include "bench/families.hpp"
-#include "jit/kernel/device_code.hpp"
+#include "bench/kernels/device_code.hpp"
 #include "tests/support/host_queue.hpp"
 #include "tests/support/run.hpp"
 #include "tests/support/uploaded.hpp"
@@ -10,6 +10,7 @@
 #include <array>
 #include <cmath>
 
+using namespace bench;
 using namespace libperm;
 using perm::families::Random;
 
