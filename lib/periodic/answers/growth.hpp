@@ -1,7 +1,10 @@
 // How fast the permanents grow with the length: the operator's spectral radius.
 #pragma once
 
+#include "jit/queue/device_queue.hpp"
 #include "lib/periodic/answers/periodic_plan.hpp"
+
+#include <vector>
 
 namespace libperm {
 
@@ -13,5 +16,10 @@ Growth growth_of(const PeriodicPlan &plan, RunControl &control);
 // take.
 Growth growth_of(const PeriodicPlan &plan, const std::vector<Gaussian> &values, RunControl &control);
 bool is_bracketed(const PeriodicPlan &plan, const std::vector<Gaussian> &values);
+
+// Of an operator that is not written out, by its table; `factors`: of the entries, none negative. Works on
+// this device, or on the processor if it is null. Throws Error, JitError.
+Growth table_growth(const PeriodicPlan &plan, const std::vector<double> &factors, DeviceQueue *queue,
+                    RunControl &control);
 
 } // namespace libperm

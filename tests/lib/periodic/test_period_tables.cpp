@@ -8,7 +8,6 @@
 #include "lib/periodic/answers/generating_function.hpp"
 #include "lib/periodic/answers/growth.hpp"
 #include "lib/periodic/answers/periodic_task.hpp"
-#include "lib/periodic/answers/table_growth.hpp"
 #include "lib/periodic/answers/table_terms.hpp"
 #include "tests/support/host_queue.hpp"
 #include "tests/support/nvrtc_target.hpp"
