@@ -53,8 +53,9 @@ std::string text_of(const ResidueTerms &terms) {
 std::string table_text(HostQueue &queue, const PeriodicPlan &plan) {
     RunControl control;
     const Residues residues = residues_of_entries(plan);
+    const DeviceQueues one(queue);
     return text_of(told_terms(residues.primes.size(), [&](const TellTerms &tell) {
-        find_by_table(plan, residues, 2, 5, &queue, control, tell);
+        find_by_table(plan, residues, 2, 5, &one, control, tell);
     }));
 }
 

@@ -79,33 +79,6 @@ void require_terms(const ResidueTerms &all, const std::vector<std::uint64_t> &pr
     if (!are) throw Error(PERM_BAD_ARGUMENT, "a part that is known has no residues of these terms");
 }
 
-Residues share_of(const Residues &all, const NumberRange &range) {
-    const auto begin = static_cast<std::ptrdiff_t>(range.first),
-               end = static_cast<std::ptrdiff_t>(range.last);
-    return {all.pattern,
-            {all.primes.begin() + begin, all.primes.begin() + end},
-            {all.values.begin() + begin, all.values.begin() + end}};
-}
-
-} // namespace
-
-void find_on_devices(const DeviceQueues &queues, const PeriodicPlan &plan, const Residues &residues,
-                     std::int64_t first, std::int64_t count, RunControl &control, const TellTerms &tell) {
-    const std::vector<DeviceQueue *> devices = queues.all();
-    const NumberedPieces shares = NumberedPieces::so_many(residues.primes.size(), devices.size());
-    parallel_for(devices.size(), [&](std::uint64_t d) {
-        const TellTerms told = [&](std::size_t k, std::vector<std::uint64_t> terms) {
-            tell(shares[d].first + k, std::move(terms));
-        };
-        if (shares[d].first == shares[d].last) return; // fewer primes than devices
-        find_by_table(plan, share_of(residues, shares[d]), first, count, devices[d], control, told);
-    });
-}
-
-bool walks_on_device(const PeriodicPlan &plan) { return plan.tables && !plan.joined(); }
-
-namespace {
-
 // Below 2^this are the whole numbers that the terms are, but for their signs.
 double bits_to_tell(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, RunControl &control) {
     const IntegerEntries entries = integer_entries(plan, [&control] { control.poll(); });
@@ -128,6 +101,8 @@ double bits_to_tell(const PeriodicPlan &plan, std::int64_t first, std::int64_t c
 constexpr double below_length = 0.01; // by so much the bits of a prime are fewer
 
 } // namespace
+
+bool walks_on_device(const PeriodicPlan &plan) { return plan.tables && !plan.joined(); }
 
 TermPrimes primes_of_terms(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
                            RunControl &control) {
@@ -188,7 +163,7 @@ ResidueTerms ExactTerms::residues(RunControl &control) {
             if (!queues) return find_by_recurrence(plan_, entries_, chosen, first_, count_, walking, tell);
             const Pattern none;
             const Residues residues = residues_of(none, entries_.re, entries_.im, chosen, poll);
-            find_on_devices(*queues, plan_, residues, first_, count_, walking, tell);
+            find_by_table(plan_, residues, first_, count_, queues, walking, tell);
         };
         const double share = static_cast<double>(todo.size()) / static_cast<double>(pieces.count());
         if (primes_.bits <= modular_bits && walks_on_device(plan_))

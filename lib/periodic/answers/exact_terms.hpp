@@ -66,10 +66,6 @@ class ExactTerms {
     bool on_gpu_ = false;
 };
 
-// By the table, on devices, each with a share of the primes, which lie below 2^47. Throws Error, JitError.
-void find_on_devices(const DeviceQueues &queues, const PeriodicPlan &plan, const Residues &residues,
-                     std::int64_t first, std::int64_t count, RunControl &control, const TellTerms &tell);
-
 // Whether exact numbers may be found on a GPU: by a table, of open ends.
 bool walks_on_device(const PeriodicPlan &plan);
 

@@ -55,11 +55,12 @@ ResidueTerms few_by_table(const PeriodicPlan &plan, const Residues &residues, st
     return some;
 }
 
-void on_device(DeviceQueue &queue, const PeriodicPlan &plan, const Residues &residues, std::int64_t first,
-               std::int64_t count, RunControl &control, const TellTerms &tell) {
+void on_device(DeviceQueue &queue, const PeriodicPlan &plan, const Residues &residues,
+               const NumberRange &primes, std::int64_t first, std::int64_t count, RunControl &control,
+               const TellTerms &tell) {
     TableOnDevice table(queue, *plan.tables, plan.tables->used, Arithmetic::modular, control);
     const std::vector<bool> ones = ones_of(residues);
-    for (std::size_t k = 0; k < residues.primes.size(); ++k) {
+    for (std::size_t k = primes.first; k < primes.last; ++k) {
         const std::uint64_t p = residues.primes[k];
         std::vector<double> coefficients;
         for (const std::uint64_t a : residues.values[k])
@@ -80,13 +81,20 @@ void on_device(DeviceQueue &queue, const PeriodicPlan &plan, const Residues &res
 } // namespace
 
 void find_by_table(const PeriodicPlan &plan, const Residues &residues, std::int64_t first, std::int64_t count,
-                   DeviceQueue *queue, RunControl &control, const TellTerms &tell) {
+                   const DeviceQueues *queues, RunControl &control, const TellTerms &tell) {
     if (plan.joined())
         throw Error(PERM_REFUSED_MEMORY,
                     "joined ends are walked to from each of their states, whose operator does "
                     "not fit: raise memory_limit_bytes; their growth is found without it");
-    if (queue) return on_device(*queue, plan, residues, first, count, control, tell);
     const std::size_t primes = residues.primes.size();
+    if (queues) {
+        const std::vector<DeviceQueue *> devices = queues->all();
+        const NumberedPieces shares = NumberedPieces::so_many(primes, devices.size());
+        return parallel_for(devices.size(), [&](std::uint64_t d) {
+            if (shares[d].first < shares[d].last)
+                on_device(*devices[d], plan, residues, shares[d], first, count, control, tell);
+        });
+    }
     for (std::size_t begin = 0; begin < primes;) {
         control.begin_piece();
         ResidueTerms some = with_primes_at_once(primes - begin, [&]<int K>() {

@@ -1,7 +1,7 @@
 // The permanents of open ends by an operator that is not written out (table_program.hpp), modulo primes.
 #pragma once
 
-#include "jit/queue/device_queue.hpp"
+#include "jit/queue/device_queues.hpp"
 #include "lib/number/residues.hpp"
 #include "lib/periodic/answers/periodic_plan.hpp"
 #include "lib/periodic/answers/told_terms.hpp"
@@ -11,10 +11,10 @@
 
 namespace libperm {
 
-// a(first), a(first + 1), ... On a device, whose primes lie below 2^47, or, if it is null, the processor.
-// Throws Error (PERM_REFUSED_MEMORY), JitError.
+// a(first), a(first + 1), ... On devices, each with a share of the primes, which lie below 2^47, or, if they
+// are null, the processor. Throws Error (PERM_REFUSED_MEMORY), JitError.
 void find_by_table(const PeriodicPlan &plan, const Residues &residues, std::int64_t first, std::int64_t count,
-                   DeviceQueue *queue, RunControl &control, const TellTerms &tell);
+                   const DeviceQueues *queues, RunControl &control, const TellTerms &tell);
 
 // e with |a(m)| < 2^e per cell: of a row with the entries x_1 >= x_2 >= ... its factor is the sum over k of
 // (x_k - x_{k+1}) (k!)^(1/k) (Soules, Linear Multilinear Algebra 51 (2003)).
