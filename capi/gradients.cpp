@@ -1,14 +1,17 @@
 // perm_plan_gradient, perm_plan_gradient_batch and perm_plan_hessian_product.
 #include "capi/boundary.hpp"
-#include "capi/gradient_task.hpp"
 #include "capi/interval_beside.hpp"
 #include "capi/one_call.hpp"
 #include "capi/plan_handle.hpp"
+#include "capi/plan_with_values.hpp"
 #include "capi/results.hpp"
 #include "capi/stopwatch.hpp"
+#include "capi/task.hpp"
+#include "capi/task_kinds.hpp"
 #include "jit/text/text.hpp"
 #include "lib/base/threads.hpp"
 #include "lib/execute/batch.hpp"
+#include "lib/execute/gradient_task.hpp"
 #include "lib/run/naming_matrix.hpp"
 #include "lib/run/run_control.hpp"
 #include "preprocess/parallel.hpp"
@@ -16,6 +19,107 @@
 #include <perm.h>
 
 #include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace capi {
+namespace {
+
+// The derivatives of a plan's permanent as a task.
+class GradientTask final : public perm_task {
+  public:
+    // The plan and the values must outlive it.
+    GradientTask(const perm_plan *plan, const void *values)
+        : of_(plan, values, libperm::Call::plan_gradient) {
+        make(nullptr);
+    }
+
+    // Its own, in the way that is named there.
+    GradientTask(TaskSource source, const perm_opts *opts) : of_(source, opts, libperm::Call::plan_gradient) {
+        make(&source.method);
+    }
+
+    Room room() const override {
+        const std::int64_t parts = static_cast<std::int64_t>(task_->parts());
+        return {.results = 1, .numbers = task_->numbers() * parts, .bounds = task_->numbers()};
+    }
+
+    void run(const perm_answer &answer) const override {
+        answered(answer,
+                 [&](libperm::RunControl &control) { return libperm::run_kept(*task_, options(), control); });
+    }
+
+    void combine(std::span<const std::string_view> partials, const perm_answer &answer) const override {
+        answered(answer,
+                 [&](libperm::RunControl &control) { return libperm::combine(*task_, partials, control); });
+    }
+
+    std::string saved() const override {
+        TaskSource source = of_.source(libperm::TaskIdentity::derivatives);
+        source.method = task_->plan();
+        return source.bytes();
+    }
+
+    std::string difference(const perm_csr &a) const override { return of_.difference(a); }
+
+  protected:
+    const libperm::Options &options() const override { return of_.options(); }
+    libperm::Call shard_call() const override { return libperm::Call::plan_gradient; }
+    void with_task(libperm::RunControl &, const Work &work) const override { work(*task_); }
+
+    void telling_interval(const std::function<void()> &work) const override {
+        capi::telling_interval(options(), work, of_.plan().plan.input, of_.values());
+    }
+
+  private:
+    void make(const std::string *way) {
+        Stopwatch watch;
+        const perm_plan &plan = of_.plan();
+        call_ = std::make_unique<libperm::RunControl>(options());
+        telling_interval([&] {
+            task_ = std::make_unique<libperm::GradientTask>(
+                libperm::GradientSource{plan.plan, plan.direct.get(), plan.gradient, of_.values()}, *call_,
+                way);
+        });
+        seconds_plan_ = watch.lap();
+    }
+
+    // find(control): the derivatives.
+    template <class Find> void answered(const perm_answer &answer, const Find &find) const {
+        Stopwatch watch;
+        perm_result r = PERM_RESULT_INIT;
+        controlled([&](libperm::RunControl &control) {
+            telling_interval([&] {
+                const libperm::Derivatives found = find(control);
+                std::copy(found.numbers.begin(), found.numbers.end(), answer.numbers);
+                if (answer.error_bounds)
+                    std::copy(found.bounds.begin(), found.bounds.end(), answer.error_bounds);
+                fill(r, of_.plan().plan, found.outcome, libperm::answer_of(found.permanent, true));
+                r.threads = libperm::sums_subsets(found.outcome.engine) ? options().threads : 1;
+            });
+        });
+        r.seconds_plan = seconds_plan_;
+        r.seconds_run = watch.lap();
+        r.seconds_total = r.seconds_plan + r.seconds_run;
+        write(*answer.results, r);
+    }
+
+    const PlanWithValues of_;
+    std::unique_ptr<const libperm::GradientTask> task_;
+    double seconds_plan_ = 0;
+};
+
+} // namespace
+
+std::unique_ptr<perm_task> gradient_task(const perm_plan *plan, const void *values) {
+    return std::make_unique<GradientTask>(plan, values);
+}
+
+std::unique_ptr<perm_task> gradient_task(TaskSource source, const perm_opts *opts) {
+    return std::make_unique<GradientTask>(std::move(source), opts);
+}
+
+} // namespace capi
 
 using capi::guarded;
 using capi::into;

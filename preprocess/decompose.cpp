@@ -1,6 +1,6 @@
 #include "preprocess/decompose.hpp"
 
-#include "preprocess/breadth_first.hpp"
+#include "preprocess/block.hpp"
 #include "preprocess/dulmage_mendelsohn.hpp"
 #include "preprocess/equal_lines.hpp"
 #include "preprocess/forbert_marx.hpp"
@@ -8,32 +8,48 @@
 #include "preprocess/graph_compression.hpp"
 #include "preprocess/graph_parts.hpp"
 #include "preprocess/matching.hpp"
+#include "preprocess/permanent_ordering.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace libperm {
-
-template <class Value>
-Decomposition<Value>::Decomposition(Block root, Rule rule) : rule_(std::move(rule)), in_hand_(rule_.account) {
-    push(std::move(root), Stage::match);
-}
-
-template <class Value> void Decomposition<Value>::push(Block block, Stage stage) {
-    Charge charge =
-        std::exchange(in_hand_, Charge(rule_.account)); // the first takes the place of what it was
-    charge.resize(rule_.account ? bytes_of(block) : 0);
-    stack_.emplace_back(Work{std::move(block), stage, std::move(charge)});
-}
-
-template <class Value>
-Charge Decomposition<Value>::passing(const Block &block, double blocks, std::int64_t by_row) const {
-    if (!rule_.account) return {};
-    const double bytes = blocks * static_cast<double>(bytes_of(block));
-    return Charge(rule_.account, static_cast<std::int64_t>(bytes) + by_row * block.n());
-}
-
 namespace {
+
+// Rows and columns in the order in which a breadth-first search from the first row meets them, as SUperman
+// has them before it decomposes: which line is the lowest of the lightest depends on it.
+Ordering breadth_first_order(const Pattern &a) {
+    const Pattern columns = transpose(a).pattern;
+    Ordering order;
+    std::vector<char> row_seen(static_cast<std::size_t>(a.rows)),
+        column_seen(static_cast<std::size_t>(a.cols));
+    const auto see = [](std::int32_t line, std::vector<char> &seen, std::vector<std::int32_t> &lines) {
+        if (!std::exchange(seen[static_cast<std::size_t>(line)], 1)) lines.push_back(line);
+    };
+    // Rows and columns take turns, layer by layer: their orders are queues.
+    std::size_t next_row = 0, next_column = 0;
+    for (std::int32_t i = 0; i < a.rows; ++i) {
+        see(i, row_seen, order.rows);
+        while (next_row < order.rows.size() || next_column < order.cols.size()) {
+            while (next_row < order.rows.size())
+                for (const std::int32_t j : a.row(order.rows[next_row++])) see(j, column_seen, order.cols);
+            while (next_column < order.cols.size())
+                for (const std::int32_t row : columns.row(order.cols[next_column++]))
+                    see(row, row_seen, order.rows);
+        }
+    }
+    for (std::int32_t j = 0; j < a.cols; ++j) see(j, column_seen, order.cols);
+    return order;
+}
+
+template <class Value> BlockOf<Value> in_breadth_first_order(const BlockOf<Value> &block) {
+    Reordered reordered = reorder(block.pattern, breadth_first_order(block.pattern));
+    BlockOf<Value> out{std::move(reordered.pattern), {}};
+    out.values.reserve(block.values.size());
+    for (const std::int64_t source : reordered.source)
+        out.values.push_back(block.values[static_cast<std::size_t>(source)]);
+    return out;
+}
 
 // Products of exact numbers are of factors of about one size: one by one, each would be as long as all before
 // it. Those of doubles are what they always were, in their order.
@@ -53,6 +69,25 @@ Gaussian product_of(std::vector<Gaussian> factors, const Poll &poll) {
 }
 
 } // namespace
+
+template <class Value>
+Decomposition<Value>::Decomposition(Block root, Rule rule) : rule_(std::move(rule)), in_hand_(rule_.account) {
+    push(std::move(root), Stage::match);
+}
+
+template <class Value> void Decomposition<Value>::push(Block block, Stage stage) {
+    Charge charge =
+        std::exchange(in_hand_, Charge(rule_.account)); // the first takes the place of what it was
+    charge.resize(rule_.account ? bytes_of(block) : 0);
+    stack_.emplace_back(Work{std::move(block), stage, std::move(charge)});
+}
+
+template <class Value>
+Charge Decomposition<Value>::passing(const Block &block, double blocks, std::int64_t by_row) const {
+    if (!rule_.account) return {};
+    const double bytes = blocks * static_cast<double>(bytes_of(block));
+    return Charge(rule_.account, static_cast<std::int64_t>(bytes) + by_row * block.n());
+}
 
 template <class Value> bool Decomposition<Value>::next(Step &step) {
     while (!stack_.empty()) {

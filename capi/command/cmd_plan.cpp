@@ -31,4 +31,9 @@ void run_plan(Options options) {
                              in_words(saved.at("shard_seconds").number())));
 }
 
+void run_source(const Options &options) {
+    const Job job(options);
+    write_stdout(job.source(options.arch.empty() ? nullptr : options.arch.c_str()));
+}
+
 } // namespace perm

@@ -2,8 +2,7 @@
 
 #include "gnuplot.hpp"
 #include "lib/base/json.hpp"
-#include "plot_branches.hpp"
-#include "plot_pattern.hpp"
+#include "plot_parts.hpp"
 
 #include <fmt/core.h>
 #include <perm.hpp>

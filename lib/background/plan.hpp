@@ -3,14 +3,34 @@
 #pragma once
 
 #include "lib/background/class_counts.hpp"
-#include "lib/background/order.hpp"
 #include "lib/run/candidate.hpp"
 #include "lib/structure/entries_read.hpp"
 #include "lib/structure/structure.hpp"
+#include "preprocess/pattern.hpp"
 
+#include <cstdint>
 #include <vector>
 
 namespace libperm {
+
+// A line opens; each entry that it has in common with an open one may be taken; then those close of which no
+// other line has an entry.
+struct CountingStep {
+    struct Term {
+        std::int32_t slot; // of the open lines, in the order in which they were opened
+        std::int64_t entry;
+    };
+    struct Closing {
+        std::int32_t slot; // among those that are left after the closings before
+        std::int32_t line;
+    };
+    std::vector<Term> terms;
+    std::vector<Closing> closings;
+};
+
+// Sets of open lines that a step goes through, times what is done at each, and those of all steps.
+double sets_of(const CountingStep &step, std::int32_t open);
+double sets_gone_through(const std::vector<CountingStep> &steps);
 
 class Proposals;
 

@@ -1,4 +1,3 @@
-#include "lib/bjorklund/number_parts.hpp"
 #include "lib/bjorklund/sums.hpp"
 #include "lib/number/with_fma.hpp"
 #include "preprocess/index.hpp"

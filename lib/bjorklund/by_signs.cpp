@@ -1,5 +1,4 @@
 #include "lib/base/aligned_doubles.hpp"
-#include "lib/bjorklund/number_parts.hpp"
 #include "lib/bjorklund/signs_on_device.hpp"
 #include "lib/bjorklund/sums.hpp"
 #include "lib/run/on_each_device.hpp"

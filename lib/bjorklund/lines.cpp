@@ -1,17 +1,98 @@
 #include "lib/bjorklund/lines.hpp"
 
-#include "lib/bjorklund/line_scales.hpp"
 #include "lib/number/ball.hpp"
 #include "lib/number/bits.hpp"
+#include "lib/number/scaled.hpp"
 #include "lib/number/wide_value.hpp"
 #include "preprocess/index.hpp"
+#include "preprocess/pattern.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <optional>
+#include <vector>
 
 namespace libperm {
 namespace {
+
+// Sums of walks of any length are bounded by norms that count all powers of r alike
+// (jit/lanes/hafnian_sum.cpp). Of graphs with a larger spectral norm the high powers outweigh the one that is
+// wanted, with a smaller one the low ones do: of ones and of random numbers, signed and complex, bounds are
+// near their least here.
+constexpr double best_spectral_norm = 1.5;
+
+// Powers of two leave a line within a factor sqrt(2) of what it is to come to. That is another for each, so
+// that their geometric mean is what was asked for: these are 2^(-1/2 - k / 8) for k = -3, 1, -1, 3.
+constexpr double spread[] = {0x1.d5818dcfba487p-1, 0x1.4bfdad5362a27p-1, 0x1.8ace5422aa0dbp-1,
+                             0x1.172b83c7d517bp-1};
+
+constexpr int most_sweeps = 16;
+
+// Powers of two for a graph's lines, so that none outweighs the others.
+class LineScales {
+  public:
+    // `sizes` by entry. The lines that the graph lacks of `lines` have a loop of 1.
+    LineScales(const Pattern &graph, const std::vector<Scaled> &sizes, std::int32_t lines)
+        : edges_(at(lines)), scale_(at(lines), 0) {
+        std::size_t k = 0;
+        for (std::int32_t i = 0; i < graph.rows; ++i)
+            for (const std::int32_t j : graph.row(i)) {
+                const Scaled &x = sizes[k++];
+                if (x.mantissa == 0) continue;
+                edges_[at(i)].push_back({at(j), x});
+                if (i != j) edges_[at(j)].push_back({at(i), x});
+            }
+        for (std::size_t i = at(graph.rows); i < edges_.size(); ++i) edges_[i].push_back({i, {0.5, 1}});
+
+        std::vector<std::int64_t> first = scale_;
+        for (std::size_t i = 0; i < edges_.size(); ++i)
+            if (!edges_[i].empty()) first[i] = -exponent_at(i, 1) / 2;
+        scale_ = std::move(first);
+    }
+
+    // By line, exponents s: the sizes of an edge times 2^(s_i + s_j) and of a loop times 2^s_i add up, at
+    // each line, to about `sum`. Line by line, as Sinkhorn does.
+    const std::vector<std::int64_t> &with_sums(double sum) {
+        bool changed = true;
+        for (int sweep = 0; sweep < most_sweeps && changed; ++sweep) {
+            changed = false;
+            for (std::size_t i = 0; i < edges_.size(); ++i) {
+                if (edges_[i].empty()) continue;
+                const std::int64_t to = -exponent_at(i, sum);
+                changed = changed || to != scale_[i];
+                scale_[i] = to;
+            }
+        }
+        return scale_;
+    }
+
+  private:
+    struct Edge {
+        std::size_t other; // its own line: a loop
+        Scaled size;
+    };
+
+    // Of the sum at a line, but for the line's own scale, in units of what it is to come to.
+    std::int64_t exponent_at(std::size_t line, double sum) const {
+        const auto exp2 = [&](const Edge &e) {
+            return e.size.exp2 + (e.other == line ? 0 : scale_[e.other]);
+        };
+        std::int64_t top = std::numeric_limits<std::int64_t>::min();
+        for (const Edge &e : edges_[line]) top = std::max(top, exp2(e));
+        double sizes = 0;
+        for (const Edge &e : edges_[line])
+            sizes +=
+                std::ldexp(e.size.mantissa, static_cast<int>(std::max<std::int64_t>(exp2(e) - top, -100)));
+        int exponent = 0;
+        std::frexp(sizes * (spread[line % std::size(spread)] / sum), &exponent);
+        return top + exponent;
+    }
+
+    std::vector<std::vector<Edge>> edges_; // by line
+    std::vector<std::int64_t> scale_;
+};
 
 constexpr double underflow = 0x1p-1070; // of all parts of a number
 

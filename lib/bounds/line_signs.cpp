@@ -1,6 +1,5 @@
 #include "lib/bounds/line_signs.hpp"
 
-#include "lib/bounds/entry_range.hpp"
 #include "preprocess/index.hpp"
 
 #include <algorithm>

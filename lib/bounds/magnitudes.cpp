@@ -1,6 +1,5 @@
 #include "lib/bounds/magnitudes.hpp"
 
-#include "lib/bounds/entry_range.hpp"
 #include "lib/bounds/line_signs.hpp"
 #include "lib/number/wide_value.hpp"
 #include "preprocess/index.hpp"

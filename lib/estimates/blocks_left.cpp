@@ -2,7 +2,6 @@
 
 #include "lib/execute/block_run.hpp"
 #include "lib/frontier/cost.hpp"
-#include "lib/plan/block_product.hpp"
 #include "lib/structure/find_structure.hpp"
 
 #include <utility>

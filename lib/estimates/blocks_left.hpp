@@ -4,8 +4,8 @@
 
 #include "lib/input/matrix.hpp"
 #include "lib/input/options.hpp"
+#include "lib/plan/block_product.hpp"
 #include "lib/plan/plan.hpp"
-#include "lib/run/outcome_ball.hpp"
 #include "lib/run/run_control.hpp"
 
 #include <optional>

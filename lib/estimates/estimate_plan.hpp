@@ -4,7 +4,7 @@
 #pragma once
 
 #include "jit/driver/gpu_properties.hpp"
-#include "lib/estimates/estimate.hpp"
+#include "lib/bounds/interval.hpp"
 #include "lib/estimates/request.hpp"
 #include "lib/estimates/sample_pieces.hpp"
 #include "lib/input/matrix.hpp"
@@ -12,11 +12,25 @@
 #include "lib/run/parts.hpp"
 #include "lib/run/run_control.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
 namespace libperm {
+
+// What is known of a permanent that was estimated.
+struct MatrixEstimate {
+    Scaled re, im;
+    Scaled lower, upper;           // of the real part, with their signs
+    Scaled error;                  // of additive ones: |estimate - perm| <= error
+    double epsilon = 0, delta = 0; // what is guaranteed; 0: exact; epsilon infinite: additive
+    bool exact = false, additive = false;
+    std::int64_t samples = 0, accepted = 0;
+    const char *method = "exact"; // static
+    std::int64_t blocks = 0, blocks_exact = 0;
+    double seconds_plan = 0;
+};
 
 class EstimatePlan {
   public:

@@ -2,16 +2,29 @@
 #pragma once
 
 #include "lib/execute/batch.hpp"
-#include "lib/execute/batch_answer.hpp"
+#include "lib/glynn/dense_sum.hpp"
 #include "lib/run/numbered_sum.hpp"
+#include "lib/run/outcome.hpp"
 #include "lib/run/task.hpp"
+#include "lib/tape/tape_run.hpp"
 
 #include <cstdint>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace libperm {
 
+// Along the tape.
+struct DirectAnswer {
+    TapeAnswer answer;
+    bool on_gpu = false;
+};
+
+// What a matrix of a batch came to, by whichever way.
+using BatchAnswer = std::variant<DenseSum, DirectAnswer, Outcome>;
+
+// Comes to an answer for each matrix.
 class BatchTask final : public TaskOf<std::vector<BatchAnswer>> {
   public:
     // As execute_batch has them, all of which must outlive it. Reads all values. Throws Error, naming the
@@ -19,7 +32,7 @@ class BatchTask final : public TaskOf<std::vector<BatchAnswer>> {
     BatchTask(const Plan &plan, const BatchWays &ways, const void *values, std::int64_t stride,
               std::int64_t count, RunControl &control);
 
-    std::int64_t count() const { return count_; } // answers, one for each matrix
+    std::int64_t count() const { return count_; } // answers
 
     TaskIdentity identity() const override;
     ShardCount shards() const override;
@@ -33,7 +46,7 @@ class BatchTask final : public TaskOf<std::vector<BatchAnswer>> {
     const void *matrix(std::int64_t k) const;
     NumberedPieces pieces() const;
     void require_way(const BatchAnswer &answer) const; // throws Error
-    BatchPart piece(NumberRange matrices, RunControl &control) const;
+    std::vector<BatchAnswer> piece(NumberRange matrices, RunControl &control) const;
 
     const Plan &plan_;
     const BatchWays ways_;

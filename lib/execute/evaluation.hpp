@@ -5,7 +5,6 @@
 #include "lib/number/ball.hpp"
 #include "lib/plan/block_product.hpp"
 #include "lib/run/memory_budget.hpp"
-#include "lib/run/outcome_ball.hpp"
 #include "lib/run/run_control.hpp"
 
 #include <unordered_map>

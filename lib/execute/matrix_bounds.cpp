@@ -5,7 +5,6 @@
 #include "lib/execute/block_run.hpp"
 #include "lib/frontier/cost.hpp"
 #include "lib/plan/block_product.hpp"
-#include "lib/run/outcome_ball.hpp"
 
 #include <algorithm>
 #include <optional>

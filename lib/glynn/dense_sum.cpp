@@ -1,17 +1,114 @@
 #include "lib/glynn/dense_sum.hpp"
 
-#include "lib/glynn/by_definition.hpp"
 #include "lib/glynn/glynn_double.hpp"
 #include "lib/glynn/glynn_mpz.hpp"
+#include "lib/glynn/small_matrix.hpp"
+#include "lib/number/double_double.hpp"
 #include "lib/number/wide_value.hpp"
+#include "lib/tape/tape_run.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 
 namespace libperm {
-
-bool fits_double(Int128 x) { return static_cast<Int128>(static_cast<double>(x)) == x; }
-
 namespace {
+
+// Permanents of up to three rows of doubles by their definition, in double-double numbers: the double next to
+// each.
+constexpr int most_by_definition = 3;
+
+constexpr double least = 0x1p-300, most = 0x1p300; // of entries: no product of three leaves doubles' range
+
+DoubleDouble product(double a, double b) {
+    const double p = a * b;
+    return {p, std::fma(a, b, -p)};
+}
+
+// Relative error at most 2^-104 (Joldes, Muller and Popescu, DWTimesFP1).
+DoubleDouble operator*(DoubleDouble x, double y) {
+    const DoubleDouble p = product(x.hi, y);
+    return two_sum(p.hi, p.lo + x.lo * y);
+}
+
+DoubleDouble operator-(DoubleDouble x) { return {-x.hi, -x.lo}; }
+
+struct Entry {
+    double re, im;
+};
+
+struct Term {
+    DoubleDouble re{1, 0}, im;
+    double size = 1; // of the product of |re| + |im|
+};
+
+Term operator*(const Term &x, Entry y) {
+    return {x.re * y.re + -(x.im * y.im), x.re * y.im + x.im * y.re,
+            x.size * (std::fabs(y.re) + std::fabs(y.im))};
+}
+
+void add(const Term &x, Term &sum) {
+    sum.re = sum.re + x.re;
+    sum.im = sum.im + x.im;
+    sum.size += x.size;
+}
+
+// Entries as they are, and what they have in common.
+struct Entries {
+    Entry at[most_by_definition][most_by_definition];
+    bool in_range = true;
+    int unit = std::numeric_limits<int>::max(); // all are multiples of 2^unit
+
+    explicit Entries(const SmallMatrix &a) {
+        for (int i = 0; i < a.given; ++i)
+            for (int j = 0; j < a.given; ++j)
+                at[i][j] = {read(a.re[a.at(i, j)]), a.is_complex ? read(a.im[a.at(i, j)]) : 0};
+    }
+
+  private:
+    double read(double x) {
+        if (x == 0) return x;
+        in_range = in_range && std::fabs(x) >= least && std::fabs(x) <= most;
+        const auto word = std::bit_cast<std::uint64_t>(x);
+        const auto digits = word | std::uint64_t{1} << 52;
+        unit = std::min(unit, static_cast<int>(word >> 52 & 0x7ff) - 1075 + std::countr_zero(digits));
+        return x;
+    }
+};
+
+Term sum_of(const Entries &entry, int n) {
+    Term sum{{0, 0}, {0, 0}, 0};
+    for (int j = 0; j < n; ++j) {
+        const Term one = Term() * entry.at[0][j];
+        if (n == 1) add(one, sum);
+        for (int k = 0; k < n && n > 1; ++k) {
+            if (k == j) continue;
+            const Term two = one * entry.at[1][k];
+            add(n == 2 ? two : two * entry.at[2][3 - j - k], sum);
+        }
+    }
+    return sum;
+}
+
+// False: entries lie too far from 1. Proof of the bound: docs/accuracy.md, "Up to three rows".
+bool permanent_by_definition(const SmallMatrix &a, TapeAnswer &answer) {
+    const Entries entries(a);
+    if (!entries.in_range) return false;
+    const Term sum = sum_of(entries, a.given);
+    const bool nothing_rounds = sum.size == 0 || sum.size < std::ldexp(1.0, a.given * entries.unit + 103);
+    const double error =
+        (nothing_rounds ? 0 : sum.size * 0x1p-97) + std::fabs(sum.re.lo) + std::fabs(sum.im.lo);
+    answer.re = make_scaled(sum.re.hi);
+    answer.im = make_scaled(sum.im.hi);
+    answer.exact = error == 0;
+    answer.error = {};
+    answer.rel_error_bound = 0;
+    if (!answer.exact)
+        answer.set_error(make_scaled(std::hypot(sum.re.hi, sum.im.hi)), make_scaled(error * (1 + 0x1p-50)));
+    return true;
+}
 
 TapeAnswer rounded(const IntegerPermanent &permanent) {
     TapeAnswer answer;
@@ -32,6 +129,8 @@ Scaled nearest(const mpz_class &x) {
 }
 
 } // namespace
+
+bool fits_double(Int128 x) { return static_cast<Int128>(static_cast<double>(x)) == x; }
 
 bool sum_dense(const SmallMatrix &a, Precision precision, int threads, const CallWatch &watch,
                DenseSum &out) {

@@ -1,15 +1,35 @@
 #include "lib/number/chinese_remainder.hpp"
 
 #include "lib/number/montgomery.hpp"
-#include "lib/number/product_tree.hpp"
 #include "lib/number/residues.hpp"
+#include "preprocess/parallel.hpp"
+#include "preprocess/poll.hpp"
+
+#include <gmpxx.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
+#include <memory>
 #include <utility>
+#include <vector>
 
 namespace libperm {
 namespace {
+
+constexpr std::size_t primes_of_a_leaf = 16; // whose products are made word by word
+
+constexpr std::size_t primes_of_a_thread = 1024; // of more the halves are done at the same time
+
+template <class Low, class High> void both(std::size_t primes, const Low &low, const High &high) {
+    if (primes <= primes_of_a_thread) {
+        low();
+        high();
+        return;
+    }
+    parallel_for(2, [&](std::uint64_t k) { k == 0 ? low() : high(); });
+}
 
 constexpr std::size_t few_primes = 200; // until then the square of how many they are is less
 
@@ -36,6 +56,126 @@ mpz_class symmetric_of(mpz_class value, const mpz_class &modulus) {
 }
 
 } // namespace
+
+// Products of halves of a list of primes, of halves of these, and so on: what turns residues into an integer
+// in about as many steps as a few products of such integers take, and not in their square (Borodin and
+// Moenck, J. Comput. Syst. Sci. 8 (1974); von zur Gathen and Gerhard, Modern Computer Algebra, section 10.3).
+//
+// With M the product of the primes p, a number x of 0 .. M - 1 with the residues r is
+//
+//     x = sum_p M / p (r / (M / p) modulo p)   modulo M
+//
+// and M / p modulo p is what sum_q M / q leaves modulo p.
+class ProductTree {
+  public:
+    // Odd primes below 2^62, none twice. Large products are made on several threads.
+    ProductTree(const std::vector<std::uint64_t> &primes, const Poll &poll)
+        : primes_(&primes), inverses_(primes.size(), 1) {
+        multiply(root_, 0, primes.size(), poll);
+        find_inverses(root_, sum(root_, inverses_, poll), poll);
+    }
+
+    const mpz_class &product() const { return root_.product; }
+
+    // 0 .. product() - 1.
+    mpz_class from(const std::vector<std::uint64_t> &residues, const Poll &poll) const {
+        std::vector<std::uint64_t> c(residues.size());
+        for (std::size_t k = 0; k < c.size(); ++k) {
+            const Montgomery field((*primes_)[k]);
+            c[k] = field.multiply(field.to(residues[k]), inverses_[k]);
+        }
+        mpz_class x = sum(root_, c, poll);
+        mpz_tdiv_r(x.get_mpz_t(), x.get_mpz_t(), root_.product.get_mpz_t());
+        return x;
+    }
+
+    // That it holds, and one number beside it.
+    static std::int64_t bytes(std::size_t primes) {
+        const auto levels = static_cast<std::int64_t>(std::bit_width(primes / primes_of_a_leaf));
+        constexpr std::int64_t numbers_beside = 8; // the number, its halves, and GMP's own
+        return static_cast<std::int64_t>(8 * primes) * (levels + numbers_beside);
+    }
+
+  private:
+    struct Node {
+        std::size_t begin = 0, end = 0; // of the primes
+        mpz_class product;
+        std::unique_ptr<Node> low, high; // none of few primes
+    };
+
+    void multiply(Node &node, std::size_t begin, std::size_t end, const Poll &poll) const {
+        node.begin = begin;
+        node.end = end;
+        if (end - begin <= primes_of_a_leaf) {
+            poll();
+            node.product = 1;
+            for (std::size_t k = begin; k < end; ++k) node.product *= (*primes_)[k];
+            return;
+        }
+        const std::size_t middle = begin + (end - begin) / 2;
+        node.low = std::make_unique<Node>();
+        node.high = std::make_unique<Node>();
+        both(
+            end - begin, [&] { multiply(*node.low, begin, middle, poll); },
+            [&] { multiply(*node.high, middle, end, poll); });
+        poll();
+        node.product = node.low->product * node.high->product;
+    }
+
+    // sum_p c_p P / p, P the node's product.
+    mpz_class sum(const Node &node, const std::vector<std::uint64_t> &c, const Poll &poll) const {
+        mpz_class low, high;
+        if (!node.low) {
+            poll();
+            mpz_class product = (*primes_)[node.begin]; // of those that have been added
+            low = c[node.begin];
+            for (std::size_t k = node.begin + 1; k < node.end; ++k) {
+                low *= (*primes_)[k];
+                mpz_addmul_ui(low.get_mpz_t(), product.get_mpz_t(), c[k]);
+                if (k + 1 < node.end) product *= (*primes_)[k];
+            }
+            return low;
+        }
+        both(
+            node.end - node.begin,
+            [&] {
+                low = sum(*node.low, c, poll);
+                low *= node.high->product;
+            },
+            [&] {
+                high = sum(*node.high, c, poll);
+                high *= node.low->product;
+            });
+        poll();
+        low += high;
+        return low;
+    }
+
+    // `rest`: what sum_q M / q leaves modulo the node's product, or a multiple of it more.
+    void find_inverses(const Node &node, mpz_class rest, const Poll &poll) {
+        poll();
+        if (!node.low) {
+            for (std::size_t k = node.begin; k < node.end; ++k) {
+                const std::uint64_t p = (*primes_)[k];
+                const Montgomery field(p);
+                const std::uint64_t others = field.to(mpz_fdiv_ui(rest.get_mpz_t(), p));
+                inverses_[k] = field.from(field.power(others, p - 2));
+            }
+            return;
+        }
+        const auto go_on = [&](const Node &half) {
+            mpz_class left;
+            mpz_tdiv_r(left.get_mpz_t(), rest.get_mpz_t(), half.product.get_mpz_t());
+            find_inverses(half, std::move(left), poll);
+        };
+        both(
+            node.end - node.begin, [&] { go_on(*node.low); }, [&] { go_on(*node.high); });
+    }
+
+    const std::vector<std::uint64_t> *primes_;
+    std::vector<std::uint64_t> inverses_; // 1 / (M / p) modulo p
+    Node root_;
+};
 
 ChineseRemainder::ChineseRemainder(const std::vector<std::uint64_t> &primes, bool gaussian, const Poll &poll,
                                    MemoryAccount *account)

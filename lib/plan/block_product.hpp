@@ -3,7 +3,9 @@
 
 #include "lib/plan/block_walk.hpp"
 #include "lib/plan/plan.hpp"
+#include "lib/run/outcome.hpp"
 #include "lib/run/run_control.hpp"
+#include "preprocess/block.hpp"
 
 #include <gmpxx.h>
 
@@ -11,6 +13,18 @@
 #include <utility>
 
 namespace libperm {
+
+// An outcome as the number that the sum of products is made of, by the kind of the matrix's values.
+template <class Value> struct BallOf;
+template <> struct BallOf<Tracked> { using type = Ball; };
+template <> struct BallOf<Gaussian> { using type = WideBall; };
+
+template <class Value> typename BallOf<Value>::type ball_of_outcome(const Outcome &outcome) {
+    if constexpr (std::is_same_v<Value, Tracked>)
+        return {outcome.value, outcome.error};
+    else
+        return {outcome.wide.value_or(Gaussian()), outcome.error};
+}
 
 // The ways in which the free lines can be taken by those that stay unmatched: all are counted.
 inline mpz_class ways_of_free_lines(const InputPattern &input) {

@@ -1,6 +1,5 @@
 #include "lib/planar/derivatives.hpp"
 
-#include "lib/planar/front_memory.hpp"
 #include "lib/planar/inverse.hpp"
 #include "lib/planar/modular_field.hpp"
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "preprocess/matching.hpp"
+#include "preprocess/memory_account.hpp"
 #include "preprocess/pattern.hpp"
 
 #include <cstdint>
@@ -10,6 +11,13 @@
 #include <vector>
 
 namespace libperm {
+
+// What fronts hold, as a call's memory is told: it grows by pivots that are delayed.
+inline double bytes_of_ball(int bits) { return 88 + bits / 8.0; }
+
+inline void grow_to(Charge &charge, double bytes) {
+    if (bytes > static_cast<double>(charge.bytes())) charge.resize(static_cast<std::int64_t>(bytes));
+}
 
 // A row with the column that it is matched to, or two lines of a graph, is a pair, eliminated together; pairs
 // are numbered in that order.

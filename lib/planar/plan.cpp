@@ -2,19 +2,88 @@
 
 #include "jit/text/text.hpp"
 #include "lib/base/fields.hpp"
-#include "lib/planar/crossing_lines.hpp"
-#include "lib/planar/first_look.hpp"
+#include "lib/planar/faces.hpp"
+#include "lib/planar/graph.hpp"
 #include "lib/planar/handles.hpp"
 #include "lib/planar/short_cycles.hpp"
 #include "lib/run/proposals.hpp"
 #include "preprocess/branch_decomposition.hpp"
 #include "preprocess/index.hpp"
+#include "preprocess/pattern.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <functional>
+#include <numbers>
+#include <numeric>
+#include <vector>
 
 namespace libperm {
 namespace {
+
+std::vector<std::int32_t> lines_by_breadth(const PatternGraph &graph, std::int32_t first) {
+    std::vector<char> is_met(at(graph.lines()), 0);
+    std::vector<std::int32_t> lines{first};
+    is_met[at(first)] = 1;
+    for (std::size_t k = 0; k < lines.size(); ++k)
+        for (const Dart d : graph.around(lines[k])) {
+            const std::int32_t other = graph.line_of(across(d));
+            if (is_met[at(other)]) continue;
+            is_met[at(other)] = 1;
+            lines.push_back(other);
+        }
+    return lines;
+}
+
+// What a block takes along a frontier, at a first look: whether it is worth to look for drawings.
+// Multiply-adds, rows being taken by breadth from a far one: a search finds fewer, mostly. O(n + nnz).
+double operations_by_breadth(const Pattern &a) {
+    if (a.rows == 0) return 0;
+    const PatternGraph graph(a);
+    const std::int32_t far = lines_by_breadth(graph, 0).back();
+    std::vector<std::int32_t> left(at(graph.lines())); // entries of a column that are still to come
+    for (std::int32_t line = 0; line < graph.lines(); ++line)
+        left[at(line)] = static_cast<std::int32_t>(graph.around(line).size());
+    std::int32_t open = 0;
+    double operations = 0;
+    for (const std::int32_t line : lines_by_breadth(graph, far)) {
+        if (line >= a.rows) continue;
+        for (const Dart d : graph.around(line)) {
+            std::int32_t &of = left[at(graph.line_of(across(d)))];
+            const auto all = static_cast<std::int32_t>(graph.around(graph.line_of(across(d))).size());
+            if (of == all) ++open;
+            if (--of == 0) --open;
+        }
+        // C(w, w/2), nearly.
+        const double sets = std::exp2(open) / std::sqrt(std::max(1.0, std::numbers::pi / 2 * open));
+        operations += sets * static_cast<double>(graph.around(line).size());
+    }
+    return operations;
+}
+
+// The entries of a few lines without which a pattern is planar: of the longest, at most three, ascending, as
+// many as it takes. Empty: that is not enough.
+std::vector<std::int32_t> entries_of_crossing_lines(const Pattern &a, const Poll &poll) {
+    constexpr std::size_t most_lines = 3;
+    const PatternGraph graph(a);
+    std::vector<std::int32_t> lines(at(graph.lines()));
+    std::iota(lines.begin(), lines.end(), 0);
+    std::stable_sort(lines.begin(), lines.end(), [&](std::int32_t x, std::int32_t y) {
+        return graph.around(x).size() > graph.around(y).size();
+    });
+    std::vector<char> is_kept(at(graph.entries()), 1);
+    for (std::size_t k = 0; k < std::min(lines.size(), most_lines); ++k) {
+        poll();
+        for (const Dart d : graph.around(lines[k])) is_kept[at(entry_of(d))] = 0;
+        if (!planar_rotation(with_entries(a, is_kept))) continue;
+        std::vector<std::int32_t> out;
+        for (std::int32_t e = 0; e < graph.entries(); ++e)
+            if (!is_kept[at(e)]) out.push_back(e);
+        return out;
+    }
+    return {};
+}
 
 // Along a frontier smaller ones take milliseconds at most, graphs less.
 constexpr std::int32_t least_order = 64;
@@ -48,14 +117,14 @@ double seconds_of(const Price &price, const PlanarPlan &plan) {
 
 // Sets which way is the cheaper one.
 Cost planar_cost(const Proposals &task, PlanarPlan &plan) {
-    constexpr double bytes_of_ball = 112;
+    constexpr double ball_bytes = 112;
     Price price = by_residues(task, plan);
     double bytes_of_number = bytes_of_residue;
     const bool may_round = task.values.numbers.are_tracked() && task.values.may_be_long;
     if (const Price balls = by_balls(plan); may_round && seconds_of(balls, plan) < seconds_of(price, plan)) {
         plan.by_residues = false;
         price = balls;
-        bytes_of_number = bytes_of_ball;
+        bytes_of_number = ball_bytes;
     }
     Cost cost;
     cost.operations = price.products;

@@ -2,22 +2,227 @@
 
 #include "lib/planar/ball_field.hpp"
 #include "lib/planar/determinant.hpp"
-#include "lib/planar/front_memory.hpp"
+#include "lib/planar/fronts.hpp"
 #include "lib/planar/graph.hpp"
 #include "lib/planar/modular_field.hpp"
-#include "lib/planar/pfaffian.hpp"
+#include "lib/planar/odd_permutation.hpp"
 #include "lib/planar/plan.hpp"
 #include "lib/run/input_error.hpp"
 #include "lib/run/matrix_pieces.hpp"
+#include "preprocess/index.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <iterator>
 #include <limits>
 #include <optional>
+#include <utility>
+#include <vector>
 
 namespace libperm {
 namespace {
+
+// Pfaffians of skew-symmetric matrices by dense fronts, as determinants are found (determinant.hpp): two
+// lines at a time, P K P^T = L D L^T with pivots of two rows and two columns (Bunch, Math. Comp. 38, 1982).
+//
+// Field: as of a Determinant.
+template <class Field> class Pfaffian {
+    using Number = typename Field::Number;
+
+  public:
+    Pfaffian(const Fronts &fronts, Field &field) : fronts_(fronts), field_(field) {}
+
+    // Of the matrix with `entry(k)` where entry k of the graph has its first line as row and its second as
+    // column: into the field's product. `done`, `hold`, and what is returned: as of Determinant::find.
+    template <class Entry, class Done, class Hold>
+    bool find(const Entry &entry, const Done &done, const Hold &hold) {
+        place_.assign(2 * fronts_.pairs(), 0);
+        bool is_whole = true;
+        const auto of_front = [&](std::size_t f) {
+            const Front &front = fronts_.all()[f];
+            Work work = assembled(f, entry, hold);
+            const std::size_t eliminated = eliminate(work);
+            if (front.parent != -1)
+                rests_.push_back(rest_of(work, eliminated));
+            else
+                lose(work, eliminated);
+            is_whole &= front.parent != -1 || eliminated == work.candidates;
+            return products_of(work, eliminated);
+        };
+        fronts_.each(of_front, done);
+        if (is_odd_permutation(order_)) field_.negate_product();
+        return is_whole;
+    }
+
+  private:
+    // Of a skew-symmetric matrix the diagonal and what is right of it.
+    struct Triangle {
+        std::vector<std::int32_t> lines;
+        std::vector<Number> numbers; // by row
+        // Has numbers from [i] on.
+        Number *row(std::size_t i) { return numbers.data() + i * (2 * lines.size() - i - 1) / 2; }
+        static std::size_t count(std::size_t lines) { return lines * (lines + 1) / 2; }
+    };
+    // A front at work: lines that may be eliminated here, then the others.
+    struct Work : Triangle {
+        std::size_t candidates = 0;
+        // By line its numbers in the rows u, w of each pivot, one pivot p after the other.
+        std::vector<std::vector<Number>> columns;
+        std::vector<Number> inverse; // 1 / p
+    };
+    // What is left of a front: the delayed lines come first.
+    struct Rest : Triangle {
+        std::size_t delayed = 0;
+    };
+
+    static double products_of(const Work &work, std::size_t eliminated) {
+        double products = 0;
+        for (std::size_t left = work.lines.size(), last = left - eliminated; left > last;) {
+            left -= 2;
+            products += static_cast<double>(left * left);
+        }
+        return products;
+    }
+
+    template <class Entry, class Hold> Work assembled(std::size_t f, const Entry &entry, const Hold &hold) {
+        const Front &front = fronts_.all()[f];
+        const auto first_child = rests_.end() - front.children;
+        Work work;
+        std::vector<std::int32_t> &lines = work.lines;
+        for (std::int32_t line = 2 * front.first; line < 2 * front.last; ++line) lines.push_back(line);
+        for (auto child = first_child; child != rests_.end(); ++child)
+            lines.insert(lines.end(), child->lines.begin(),
+                         child->lines.begin() + static_cast<std::ptrdiff_t>(child->delayed));
+        work.candidates = lines.size();
+        for (const std::int32_t pair : front.rest) lines.insert(lines.end(), {2 * pair, 2 * pair + 1});
+        for (std::size_t k = 0; k < lines.size(); ++k) place_[at(lines[k])] = k;
+        std::size_t held = work.count(lines.size()) + lines.size() * work.candidates;
+        for (const Rest &rest : rests_) held += rest.numbers.size();
+        hold(static_cast<double>(held));
+        work.numbers.assign(work.count(lines.size()), field_.zero());
+        work.columns.resize(lines.size());
+        for (std::vector<Number> &of_line : work.columns) of_line.reserve(work.candidates);
+        for (const Fronts::Entry &e : fronts_.entries(f)) add(work, e.row, e.col, entry(at(e.entry)));
+        for (auto child = first_child; child != rests_.end(); ++child)
+            for (std::size_t i = 0; i < child->lines.size(); ++i)
+                for (std::size_t j = i + 1; j < child->lines.size(); ++j)
+                    add(work, child->lines[i], child->lines[j], child->row(i)[j]);
+        rests_.erase(first_child, rests_.end());
+        return work;
+    }
+
+    void add(Work &work, std::int32_t line, std::int32_t other, const Number &x) {
+        const std::size_t i = place_[at(line)], j = place_[at(other)];
+        if (i < j)
+            field_.add(work.row(i)[j], x);
+        else
+            field_.subtract(work.row(j)[i], x);
+    }
+
+    // Of the lines that may be eliminated as many as there are pivots for; what these leave of the others.
+    // Rows are brought up to date when they are looked at, by all pivots since they last were.
+    std::size_t eliminate(Work &work) {
+        std::size_t step = 0, since = 0;
+        for (; step + 1 < work.candidates; step += 2) {
+            update(work, step, since);
+            if (field_.may_be_zero(work.row(step)[step + 1])) {
+                for (std::size_t i = step + 1; i < work.lines.size(); ++i) update(work, i, since);
+                since = step;
+                if (!bring_pivot(work, step)) break;
+            }
+            update(work, step + 1, since);
+            take_out(work, step);
+        }
+        for (std::size_t i = step; i < work.lines.size(); ++i) update(work, i, since);
+        return step;
+    }
+
+    // K[i][j] - (u_i w_j - w_i u_j) / p for each pivot since.
+    void update(Work &work, std::size_t i, std::size_t since) {
+        const std::vector<Number> &own = work.columns[i];
+        factors_.clear();
+        for (std::size_t t = since; t < own.size(); t += 2) {
+            for (const std::size_t k : {t + 1, t}) {
+                factors_.push_back(own[k]);
+                field_.multiply(factors_.back(), work.inverse[t / 2]);
+            }
+            field_.negate(factors_[factors_.size() - 2]);
+        }
+        if (factors_.empty()) return;
+        Number *const row = work.row(i);
+        for (std::size_t j = i + 1; j < work.lines.size(); ++j)
+            field_.subtract_products(row[j], factors_.data(), work.columns[j].data() + since,
+                                     factors_.size());
+    }
+
+    // Exchanges lines so that the pivot of this step is not 0; false: all that are left may be.
+    bool bring_pivot(Work &work, std::size_t step) {
+        for (std::size_t i = step; i < work.candidates; ++i)
+            for (std::size_t j = i + 1; j < work.candidates; ++j) {
+                if (field_.may_be_zero(work.row(i)[j])) continue;
+                exchange(work, step, i, step);
+                exchange(work, step + 1, j, step);
+                return true;
+            }
+        return false;
+    }
+
+    // Lines x <= y of those from `first` on.
+    void exchange(Work &work, std::size_t x, std::size_t y, std::size_t first) {
+        if (x == y) return;
+        for (std::size_t k = first; k < x; ++k) std::swap(work.row(k)[x], work.row(k)[y]);
+        for (std::size_t k = x + 1; k < y; ++k) {
+            std::swap(work.row(x)[k], work.row(k)[y]);
+            field_.negate(work.row(x)[k]);
+            field_.negate(work.row(k)[y]);
+        }
+        field_.negate(work.row(x)[y]);
+        for (std::size_t k = y + 1; k < work.lines.size(); ++k) std::swap(work.row(x)[k], work.row(y)[k]);
+        std::swap(work.columns[x], work.columns[y]);
+        std::swap(work.lines[x], work.lines[y]);
+    }
+
+    void take_out(Work &work, std::size_t step) {
+        Number *const u = work.row(step), *const w = work.row(step + 1);
+        field_.multiply_product(u[step + 1]);
+        work.inverse.push_back(field_.inverse(u[step + 1]));
+        for (std::size_t j = step + 2; j < work.lines.size(); ++j) {
+            work.columns[j].push_back(std::move(u[j]));
+            work.columns[j].push_back(std::move(w[j]));
+        }
+        order_.insert(order_.end(), {work.lines[step], work.lines[step + 1]});
+    }
+
+    // Of the lines of a last front those without pivots: their Pfaffian is at most the sum of all products of
+    // so many numbers.
+    void lose(Work &work, std::size_t eliminated) {
+        std::vector<Number> left;
+        for (std::size_t i = eliminated; i < work.candidates; ++i) {
+            std::move(work.row(i) + i + 1, work.row(i) + work.candidates, std::back_inserter(left));
+            order_.push_back(work.lines[i]);
+        }
+        for (std::size_t i = eliminated; i < work.candidates; i += 2)
+            field_.multiply_bound(left.data(), left.size());
+    }
+
+    static Rest rest_of(Work &work, std::size_t eliminated) {
+        Rest rest{{{work.lines.begin() + static_cast<std::ptrdiff_t>(eliminated), work.lines.end()}, {}},
+                  work.candidates - eliminated};
+        rest.numbers.reserve(rest.count(rest.lines.size()));
+        for (std::size_t i = eliminated; i < work.lines.size(); ++i)
+            std::move(work.row(i) + i, work.row(i) + work.lines.size(), std::back_inserter(rest.numbers));
+        return rest;
+    }
+
+    const Fronts &fronts_;
+    Field &field_;
+    std::vector<Rest> rests_;
+    std::vector<std::size_t> place_;  // by line, in the front at work
+    std::vector<Number> factors_;     // of the row that is brought up to date
+    std::vector<std::int32_t> order_; // in which lines are eliminated
+};
 
 struct Work {
     const PlanarPlan &plan;

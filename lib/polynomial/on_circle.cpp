@@ -1,12 +1,16 @@
 #include "jit/text/text.hpp"
+#include "lib/number/ball.hpp"
+#include "lib/number/mpfr_number.hpp"
 #include "lib/polynomial/at_points.hpp"
-#include "lib/polynomial/circle.hpp"
 #include "lib/polynomial/kronecker.hpp"
 #include "lib/polynomial/substitution.hpp"
 #include "preprocess/index.hpp"
+#include "preprocess/poll.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,6 +18,123 @@
 
 namespace libperm {
 namespace {
+
+struct Whole {
+    mpz_class re, im;
+};
+
+// x 2^shift, cut off.
+mpz_class cut(const mpq_class &x, std::int64_t shift) {
+    const mpq_class y = shifted(x, shift);
+    mpz_class whole;
+    mpz_tdiv_q(whole.get_mpz_t(), y.get_num_mpz_t(), y.get_den_mpz_t());
+    return whole;
+}
+
+double as_double(const mpz_class &x, unsigned long bits) { // of x 2^-bits, cut off
+    signed long exp2 = 0;
+    const double mantissa = mpz_get_d_2exp(&exp2, x.get_mpz_t());
+    return std::ldexp(mantissa, static_cast<int>(exp2) - static_cast<int>(bits));
+}
+
+// Cauchy's formula: the coefficients of a polynomial from its values at the N-th roots of unity, times a
+// radius r = 2^e,
+//
+//     c_k = r^-k / N  sum_j P(r w^j) w^(-j k),   w = exp(2 pi i / N),   N > degree.
+class Circle {
+  public:
+    // real: P(conj x) = conj P(x), so that half of the points are enough.
+    Circle(std::size_t points, std::int64_t exp2, bool real, const Poll &poll)
+        : cosines_(points), sines_(points), points_(points), exp2_(exp2), real_(real) {
+        MpfrNumber angle(bits + 64), x(bits + 64);
+        PolledSteps steps(poll);
+        constexpr std::int64_t of_a_point = 8192;
+        for (std::size_t j = 0; j < points; ++j) {
+            steps.take(of_a_point);
+            mpfr_const_pi(angle, MPFR_RNDN);
+            mpfr_mul_ui(angle, angle, 2 * j, MPFR_RNDN);
+            mpfr_div_ui(angle, angle, points, MPFR_RNDN);
+            const auto fixed = [&](mpz_class &to) {
+                mpfr_mul_2ui(x, x, bits, MPFR_RNDN);
+                mpfr_get_z(to.get_mpz_t(), x, MPFR_RNDN);
+            };
+            mpfr_cos(x, angle, MPFR_RNDN);
+            fixed(cosines_[j]);
+            mpfr_sin(x, angle, MPFR_RNDN);
+            fixed(sines_[j]);
+        }
+    }
+
+    // Of the first so many points.
+    static std::size_t values_at(std::size_t points, bool real) { return real ? points / 2 + 1 : points; }
+    std::size_t values() const { return values_at(points_, real_); }
+    std::int64_t exp2() const { return exp2_; }
+
+    // Of w^j, to 2^-52 of themselves.
+    double cosine(std::size_t j) const { return as_double(cosines_[j], bits); }
+    double sine(std::size_t j) const { return as_double(sines_[j], bits); }
+    // w^j, each part within 2^-128 of it.
+    Gaussian root(std::size_t j) const {
+        constexpr unsigned long kept = 129;
+        const auto part = [](const mpz_class &x) {
+            return shifted(mpq_class(mpz_class(x >> (bits - kept))), -static_cast<std::int64_t>(kept));
+        };
+        return {part(cosines_[j]), part(sines_[j])};
+    }
+
+    // All N of them from values(), each of which is within its error of P. In fixed point, the largest value
+    // having twice as many bits as the roots: what is cut off, and what these are rounded by, is less than
+    // 2^(8 - bits) of the sum of the absolute values.
+    std::vector<WideBall> coefficients(const std::vector<WideBall> &values, const Poll &poll) const {
+        const auto mirrored = [&](std::size_t j) { return real_ && j != 0 && 2 * j != points_; };
+        WideBall all; // the sum of the sizes, and of the errors
+        std::int64_t highest = 0;
+        bool is_zero_all = true;
+        for (std::size_t j = 0; j < values.size(); ++j) {
+            const Scaled size = size_of(values[j].value);
+            const Gaussian wide_size{shifted(mpq_class(size.mantissa), size.exp2), 0};
+            for (int times = mirrored(j) ? 2 : 1; times > 0; --times)
+                all = all + WideBall{wide_size, values[j].error};
+            if (size.mantissa == 0) continue;
+            highest = is_zero_all ? size.exp2 : std::max(highest, size.exp2);
+            is_zero_all = false;
+        }
+        const std::int64_t shift = static_cast<std::int64_t>(2 * bits) - highest;
+        std::vector<Whole> whole;
+        for (const WideBall &x : values) whole.push_back({cut(x.value.re, shift), cut(x.value.im, shift)});
+        const Gaussian share{shifted(all.value.re, 8 - static_cast<std::int64_t>(bits)), 0};
+        const Scaled cut_off = size_of(share);
+        const Scaled error = (Ball{{}, all.error} + Ball{{}, cut_off}).error;
+
+        std::vector<WideBall> out;
+        PolledSteps steps(poll);
+        for (std::size_t k = 0; k < points_; ++k) {
+            Whole sum;
+            for (std::size_t j = 0; j < whole.size(); ++j) {
+                steps.take(64);
+                const std::size_t angle = j * k % points_;
+                const mpz_class &c = cosines_[angle], &s = sines_[angle]; // of w^(-j k): c - i s
+                const mpz_class re = whole[j].re * c + whole[j].im * s;
+                sum.re += mirrored(j) ? mpz_class(2 * re) : re;
+                if (!real_) sum.im += whole[j].im * c - whole[j].re * s;
+            }
+            const std::int64_t back =
+                -shift - static_cast<std::int64_t>(bits) - static_cast<std::int64_t>(k) * exp2_;
+            const Gaussian value{shifted(mpq_class(sum.re), back), shifted(mpq_class(sum.im), back)};
+            const Scaled scaled{error.mantissa, error.exp2 - static_cast<std::int64_t>(k) * exp2_};
+            out.push_back(WideBall{value, scaled} / mpz_class(static_cast<unsigned long>(points_)));
+        }
+        return out;
+    }
+
+  private:
+    // Times 2^bits, next to the true ones.
+    static constexpr unsigned long bits = 256;
+    std::vector<mpz_class> cosines_, sines_;
+    std::size_t points_;
+    std::int64_t exp2_;
+    bool real_;
+};
 
 constexpr double far = 0x1p900; // beyond it, and below its inverse, products may leave the range of double
 

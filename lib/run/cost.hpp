@@ -1,8 +1,8 @@
 // What a way to compute a block is expected to take, in seconds of one thread and in bytes. The constants of
-// the engines (lib/frontier/cost.cpp, lib/subsets/cost.cpp, lib/ryser/plan.cpp) were measured on one machine
-// (docs/benchmarks.md) and are part of the plan's definition: they never depend on the machine at hand, so
-// that the same pattern gives the same plan everywhere. What a GPU takes follows from what its driver says of
-// it.
+// the engines (lib/frontier/cost.cpp, lib/subsets/propose.cpp, lib/ryser/plan.cpp) were measured on one
+// machine (docs/benchmarks.md) and are part of the plan's definition: they never depend on the machine at
+// hand, so that the same pattern gives the same plan everywhere. What a GPU takes follows from what its
+// driver says of it.
 #pragma once
 
 #include "lib/number/precision.hpp"

@@ -18,7 +18,7 @@ rooms_of() { # the folders that are an engine's own
 allowed() { # ENGINE
     case $1 in
     glynn) echo 'lib/estimates/(additive|request)\.cpp' ;; # a method of estimating has its name
-    frontier) echo 'capi/command/shard_run\.cpp' ;;       # asks how many runners a plan has work for
+    frontier) echo 'capi/command/cmd_shard\.cpp' ;;       # asks how many runners a plan has work for
     *) echo none ;;
     esac
 }

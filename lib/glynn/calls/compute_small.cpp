@@ -2,7 +2,6 @@
 
 #include "lib/base/system.hpp"
 #include "lib/glynn/calls/glynn_result.hpp"
-#include "lib/glynn/calls/glynn_text.hpp"
 #include "lib/glynn/calls/request.hpp"
 #include "lib/glynn/dense_sum.hpp"
 #include "lib/glynn/entries.hpp"

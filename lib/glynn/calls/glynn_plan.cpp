@@ -1,7 +1,6 @@
 #include "lib/glynn/calls/glynn_plan.hpp"
 
 #include "lib/glynn/calls/glynn_result.hpp"
-#include "lib/glynn/calls/glynn_text.hpp"
 #include "lib/glynn/calls/request.hpp"
 #include "lib/glynn/graphs/graph_sum.hpp"
 
@@ -38,12 +37,8 @@ bool GlynnPlan::run(const void *values, DenseSum &sum, const CallWatch &watch) c
 }
 
 void GlynnPlan::fill(perm_result &result, const DenseSum &sum, bool with_text) const {
-    if (sum.mpz)
-        result.text = text_of(*sum.mpz);
-    else if (sum.integer && (with_text || !fits_double(*sum.integer)))
-        result.text = text_of(*sum.integer);
-    else if (with_text)
-        result.text = text_of(sum.value);
+    const bool is_beyond_double = sum.mpz || (sum.integer && !fits_double(*sum.integer));
+    if (with_text || is_beyond_double) result.text = text_of(sum);
     libperm::fill(result, sum.value, escalation_.is_met(sum.value.rel_error_bound),
                   account_of(sum, n_, nnz_, threads_));
 }

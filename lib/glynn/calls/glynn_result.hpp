@@ -2,6 +2,7 @@
 #pragma once
 
 #include "lib/glynn/dense_sum.hpp"
+#include "lib/tape/tape_run.hpp"
 
 #include <perm.h>
 
@@ -9,6 +10,10 @@
 #include <cstdint>
 
 namespace libperm {
+
+// Results' texts, for the caller to free: the same as to_text gives, sooner.
+char *text_of(const TapeAnswer &answer);
+char *text_of(const DenseSum &sum);
 
 struct SmallAccount {
     std::int64_t n, nnz;

@@ -1,13 +1,124 @@
 #include "lib/glynn/graphs/graph_sum.hpp"
 
 #include "lib/bjorklund/doubles.hpp"
+#include "lib/glynn/small_matrix.hpp"
 #include "lib/hermite/hermite.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <optional>
 
 namespace libperm {
 namespace {
+
+using Entry = std::complex<double>;
+
+constexpr std::int64_t most_copies = 1 << 12; // of a line
+constexpr double most_whole = 0x1p53;         // up to which doubles are the integers themselves
+
+bool is_double(const Entry &x) { return std::isfinite(x.real()) && std::isfinite(x.imag()); }
+
+// What the rounding of two halves can be: a hair less than lib/input/graph.cpp allows.
+bool are_near(const Entry &x, const Entry &y) {
+    constexpr double rounding = 0x1p-46 * (1 - 0x1p-40);
+    return x == y || std::abs(x - y) <= rounding * std::max(std::abs(x), std::abs(y));
+}
+
+// Those of the graph, and their loops.
+struct Lines {
+    int count = 0;
+    std::array<int, 2 * most_small_order> given{}; // which of the caller's each is
+    std::vector<EqualLines> kinds;                 // where some repeat
+    bool has_loops = false;
+    std::optional<std::array<Entry, most_small_order>> weights; // of the caller's; none: the diagonal
+};
+
+class Reading {
+  public:
+    Reading(const SmallMatrix &a, const Lines &lines) : a_(a), lines_(lines) {}
+
+    bool is_symmetric() const {
+        for (int i = 0; i < a_.given; ++i)
+            for (int j = i; j < a_.given; ++j) {
+                const Entry x = entry(i, j), y = entry(j, i);
+                if (!is_double(x) || !is_double(y)) return false;
+                if (a_.is_integer ? a_.integers[a_.at(i, j)] != a_.integers[a_.at(j, i)] ||
+                                        std::fabs(x.real()) > most_whole
+                                  : !are_near(x, y))
+                    return false;
+            }
+        return true;
+    }
+
+    void write(DoublesGraph &graph) const {
+        Pattern &pattern = graph.pattern;
+        pattern.one_sided = true;
+        pattern.rows = pattern.cols = lines_.count;
+        const auto n = static_cast<std::size_t>(lines_.count), most = n * (n + 1) / 2;
+        pattern.row_ptr.reserve(n + 1);
+        pattern.col.reserve(most);
+        graph.values.reserve(most);
+        for (int i = 0; i < lines_.count; ++i) {
+            for (int j = lines_.has_loops ? i : i + 1; j < lines_.count; ++j)
+                if (const Entry x = between(i, j); x != 0.0) {
+                    pattern.col.push_back(j);
+                    graph.values.push_back(x);
+                }
+            pattern.row_ptr.push_back(std::ssize(pattern.col));
+        }
+    }
+
+  private:
+    Entry entry(int i, int j) const {
+        const std::size_t k = a_.at(i, j);
+        if (a_.is_integer) return static_cast<double>(a_.integers[k]);
+        return {a_.re[k], a_.is_complex ? a_.im[k] : 0};
+    }
+    Entry between(int i, int j) const {
+        const int line = lines_.given[static_cast<std::size_t>(i)],
+                  other = lines_.given[static_cast<std::size_t>(j)];
+        if (i == j && lines_.weights) return (*lines_.weights)[static_cast<std::size_t>(line)];
+        return entry(line, other); // copies follow each other: of two lines the upper half's
+    }
+
+    const SmallMatrix &a_;
+    const Lines &lines_;
+};
+
+bool read(const SmallMatrix &a, const Lines &lines, SmallGraph &out) {
+    const Reading reading(a, lines);
+    if (!reading.is_symmetric()) return false;
+    reading.write(out.graph);
+    out.is_integer = a.is_integer;
+    out.kinds = lines.kinds;
+    return true;
+}
+
+bool read_lines(const perm_csr &a, MatrixFunction function, Lines &lines) {
+    bool some_repeat = false;
+    for (std::int64_t i = 0; i < a.n_rows; ++i) {
+        const std::int64_t copies = a.row_multiplicity ? a.row_multiplicity[i] : 1;
+        if (copies < 0 || copies > most_copies) return false;
+        some_repeat = some_repeat || copies > 1;
+        if (copies > 0) lines.kinds.push_back({lines.count, static_cast<std::int32_t>(copies)});
+        for (std::int64_t k = 0; k < std::min<std::int64_t>(copies, 2); ++k)
+            lines.given[static_cast<std::size_t>(lines.count++)] = static_cast<int>(i);
+    }
+    if (!some_repeat) lines.kinds.clear();
+    lines.has_loops = function == MatrixFunction::loop_hafnian || a.row_unmatched;
+    if (!a.row_unmatched) return true;
+    if (a.value_type != PERM_VALUE_F64 && a.value_type != PERM_VALUE_C128) return false;
+    const bool is_complex = a.value_type == PERM_VALUE_C128;
+    const auto *weights = static_cast<const double *>(a.row_unmatched);
+    lines.weights.emplace();
+    for (std::size_t i = 0; i < static_cast<std::size_t>(a.n_rows); ++i) {
+        Entry &x = (*lines.weights)[i];
+        x = is_complex ? Entry(weights[2 * i], weights[2 * i + 1]) : Entry(weights[i]);
+        if (!is_double(x)) return false;
+    }
+    return true;
+}
 
 constexpr std::int32_t nearest_lines = 6, any_density_lines = 8;
 constexpr double most_counts = 1 << 13, most_count_operations = 1 << 21; // half a megabyte, a millisecond
@@ -55,6 +166,28 @@ bool sum_over_counts(const SmallGraph &small, Precision precision, double tolera
 }
 
 } // namespace
+
+bool read_graph(const perm_csr &a, MatrixFunction function, SmallGraph &out) {
+    if (a.struct_size != sizeof(perm_csr) || a.n_rows != a.n_cols || a.n_rows > most_small_order ||
+        a.col_multiplicity || a.col_unmatched)
+        return false;
+    perm_csr entries = a;
+    entries.row_multiplicity = nullptr;
+    entries.row_unmatched = nullptr;
+    SmallMatrix matrix;
+    Lines lines;
+    return read_dense(entries, matrix) && read_lines(a, function, lines) && read(matrix, lines, out);
+}
+
+bool read_full_graph(const void *values, perm_value_type type, int n, MatrixFunction function,
+                     SmallGraph &out) {
+    SmallMatrix matrix;
+    Lines lines;
+    lines.count = n;
+    lines.has_loops = function == MatrixFunction::loop_hafnian;
+    for (int i = 0; i < n; ++i) lines.given[static_cast<std::size_t>(i)] = i;
+    return read_full(values, type, n, matrix) && read(matrix, lines, out);
+}
 
 bool sum_graph(const SmallGraph &small, Precision precision, double tolerance, DenseSum &out) {
     if (small.is_integer ? precision == Precision::double_ : precision == Precision::exact) return false;

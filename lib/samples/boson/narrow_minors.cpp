@@ -1,13 +1,86 @@
 #include "lib/samples/boson/narrow_minors.hpp"
 
-#include "lib/samples/boson/subset_runs.hpp"
-
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <utility>
+#include <vector>
 
 namespace libperm {
 namespace {
+
+// Subsets of so many of the first places, in colexicographic order: by their highest places first. Those of
+// fewer places begin the list of those of more.
+constexpr int most_places = 64;
+
+// All moves by which one of the first places is taken: the subset's number before and behind, in order.
+constexpr int low_places = 8;
+
+struct LowMove {
+    std::uint8_t from, to;
+};
+
+using Binomials = std::array<std::array<std::size_t, most_places + 1>, most_places + 1>;
+
+constexpr Binomials places_taken = [] {
+    Binomials table{};
+    for (std::size_t n = 0; n <= most_places; ++n) {
+        table[n][0] = 1;
+        for (std::size_t k = 1; k <= n; ++k) table[n][k] = table[n - 1][k - 1] + table[n - 1][k];
+    }
+    return table;
+}();
+
+constexpr std::size_t low = low_places;
+
+struct LowMoves {
+    std::array<std::array<std::vector<LowMove>, low + 1>, low> of; // a place, so many taken before
+
+    LowMoves() {
+        std::array<std::uint8_t, 1 << low> number{};
+        std::array<std::uint8_t, low + 1> count{};
+        for (unsigned set = 0; set < number.size(); ++set)
+            number[set] = count[static_cast<std::size_t>(std::popcount(set))]++;
+        for (std::size_t place = 0; place < low; ++place)
+            for (unsigned set = 0; set < number.size(); ++set)
+                if ((set >> place & 1) == 0)
+                    of[place][static_cast<std::size_t>(std::popcount(set))].push_back(
+                        {number[set], number[set | 1u << place]});
+    }
+};
+
+// C(places, taken), 0 where it makes no sense.
+std::size_t subsets(int places, int taken) {
+    return taken < 0 || places < 0 || taken > places
+               ? 0
+               : places_taken[static_cast<std::size_t>(places)][static_cast<std::size_t>(taken)];
+}
+
+std::span<const LowMove> low_moves(int places, int place, int taken) {
+    static const LowMoves moves;
+    if (taken < 0 || taken >= places) return {};
+    const auto &all = moves.of[static_cast<std::size_t>(place)][static_cast<std::size_t>(taken)];
+    return {all.data(), subsets(places - 1, taken)};
+}
+
+// All moves by which `place` is taken: run.apart(from, to, how many) where they follow each other in both
+// lists, run.moves(from, to, moves) where these are counted from there.
+template <class Run>
+void move_runs(int places, int place, int taken, std::size_t from, std::size_t to, const Run &run) {
+    if (place == places - 1) {
+        if (const std::size_t count = subsets(place, taken); count > 0)
+            run.apart(from, to + subsets(place, taken + 1), count);
+        return;
+    }
+    if (places <= low_places) return run.moves(from, to, low_moves(places, place, taken));
+    const int high = places - 1;
+    if (taken < high) move_runs(high, place, taken, from, to, run);
+    if (taken > 0)
+        move_runs(high, place, taken - 1, from + subsets(high, taken), to + subsets(high, taken + 1), run);
+}
 
 using Value = NarrowMinors::Value;
 

@@ -18,7 +18,7 @@
 
 namespace libperm {
 
-// Field: the numbers and what is done with them (lib/samples/planar/fields.hpp).
+// Field: the numbers and what is done with them (lib/samples/planar/planar_level.cpp).
 template <class Field> class Rest {
     using Number = typename Field::Number;
 

@@ -7,15 +7,218 @@
 #include "lib/structure/separable/band_walk.hpp"
 
 #include "lib/number/montgomery.hpp"
-#include "lib/structure/separable/band_states.hpp"
+#include "lib/structure/separable/band_moves.hpp"
+#include "lib/structure/separable/band_price.hpp"
+#include "lib/structure/separable/divisions.hpp"
+#include "lib/structure/separable/generators.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
 namespace libperm {
 namespace {
+
+// How many lines of each kind wait beside a set of known lines: slices of so many rows that are counted: a
+// line for each of the rows' divisions, with the columns' divisions and a 0 behind them.
+struct BandStates {
+    WaitingRange range;
+    std::vector<std::size_t> begins; // of slices
+    std::vector<std::uint64_t> numbers;
+
+    // The slice of w rows, or none.
+    const std::uint64_t *slice(std::ptrdiff_t w) const {
+        if (w < range.first || w > range.last) return nullptr;
+        return numbers.data() + begins[static_cast<std::size_t>(w - range.first)];
+    }
+};
+
+// What is added to each state: a multiple of the state that has the same lines, or one more of some kind,
+// times how many it has, or one less.
+struct StateSource {
+    enum class Way { same, more_rows, fewer_rows, more_cols, fewer_cols };
+
+    const BandStates *from = nullptr;
+    std::uint64_t factor = 0; // in Montgomery's form
+    Way way = Way::same;
+    std::size_t kind = 0;
+};
+
+constexpr std::size_t most_sources = most_kinds + most_band + 1;
+
+// Sums of such states: what each move of a walk with a band comes to.
+class BandSums {
+  public:
+    BandSums(const Montgomery &field, const BandShape &shape)
+        : field_(field),
+          shape_(shape),
+          rows_(shape.rows.kinds, shape.n / 2 + 1),
+          cols_(shape.cols.kinds, shape.n / 2 + 1),
+          most_numbers_(static_cast<std::size_t>(most_beside_a_set(shape))) {
+        for (std::size_t w = 0; w <= shape.n + 1; ++w) counts_.push_back(field_.to(w));
+    }
+
+    // At most `most_sources`.
+    BandStates sum(const WaitingRange &range, const std::vector<StateSource> &sources) {
+        BandStates states{range, {}, {}};
+        if (spare_.empty()) {
+            states.numbers.reserve(most_numbers_);
+        } else {
+            states.numbers = std::move(spare_.back());
+            spare_.pop_back();
+        }
+        std::size_t numbers = 0;
+        for (std::ptrdiff_t w = range.first; w <= range.last; ++w) {
+            states.begins.push_back(numbers);
+            numbers += row_divisions(w) * (col_divisions(range.columns(w)) + 1);
+        }
+        states.numbers.resize(numbers);
+        for (std::ptrdiff_t w = range.first; w <= range.last; ++w)
+            fill(w, range.columns(w), sources,
+                 states.numbers.data() + states.begins[static_cast<std::size_t>(w - range.first)]);
+        return states;
+    }
+
+    // They are not needed any more. Their memory is, as fresh pages cost as much as the sums.
+    void take_back(BandStates &&states) {
+        if (states.numbers.capacity() >= most_numbers_) spare_.push_back(std::move(states.numbers));
+    }
+
+    // States with lines of these kinds, a bit each, become 0.
+    void leave_out(BandStates &states, unsigned rows, unsigned cols) const {
+        const auto has = [](const Divisions &lines, std::size_t kinds, unsigned ended, std::size_t total,
+                            std::size_t division) {
+            for (std::size_t t = 0; t < kinds; ++t)
+                if ((ended >> t & 1) != 0 && lines.count(t, total, division) > 0) return true;
+            return false;
+        };
+        std::uint64_t *own = states.numbers.data();
+        for (std::ptrdiff_t w = states.range.first; w <= states.range.last; ++w) {
+            const auto count = static_cast<std::size_t>(w),
+                       columns = static_cast<std::size_t>(states.range.columns(w));
+            for (std::size_t r = 0; r < row_divisions(w); ++r, ++own) {
+                const bool all = has(rows_, shape_.rows.kinds, rows, count, r);
+                for (std::size_t c = 0; c < col_divisions(states.range.columns(w)); ++c, ++own)
+                    if (all || has(cols_, shape_.cols.kinds, cols, columns, c)) *own = 0;
+            }
+        }
+    }
+
+    // What that sum costs, in products.
+    double products(const BandStates &states, std::size_t sources) const {
+        StateCount count;
+        for (std::ptrdiff_t w = states.range.first; w <= states.range.last; ++w) {
+            const auto lines = static_cast<double>(row_divisions(w));
+            count.lines += lines;
+            count.states += lines * static_cast<double>(col_divisions(states.range.columns(w)));
+        }
+        return products_of_sums(count, sources);
+    }
+
+  private:
+    // A source as a slice reads it, by line; of other columns, by place in the line.
+    struct SliceSource {
+        const StateSource *source = nullptr;
+        const std::uint64_t *numbers = nullptr;
+        std::size_t line_size = 0;
+    };
+
+    std::size_t row_divisions(std::ptrdiff_t w) const {
+        return divisions_of(static_cast<std::size_t>(w), shape_.rows.kinds);
+    }
+
+    std::size_t col_divisions(std::ptrdiff_t columns) const {
+        return divisions_of(static_cast<std::size_t>(columns), shape_.cols.kinds);
+    }
+
+    void fill(std::ptrdiff_t w, std::ptrdiff_t columns, const std::vector<StateSource> &sources,
+              std::uint64_t *to) {
+        find_in_reach(w, sources);
+        for (std::size_t k = 0; k < by_place_.size(); ++k) find_places(*by_place_[k].source, columns, k);
+        const std::size_t size = col_divisions(columns);
+        for (std::size_t line = 0; line < row_divisions(w); ++line, to += size + 1)
+            fill_line(w, line, size, to);
+    }
+
+    void find_in_reach(std::ptrdiff_t w, const std::vector<StateSource> &sources) {
+        using Way = StateSource::Way;
+        by_line_.clear();
+        by_place_.clear();
+        for (const StateSource &source : sources) {
+            const std::ptrdiff_t rows = source.way == Way::more_rows    ? w + 1
+                                        : source.way == Way::fewer_rows ? w - 1
+                                                                        : w;
+            const std::uint64_t *const numbers = source.from->slice(rows);
+            if (!numbers) continue;
+            const bool by_place = source.way == Way::more_cols || source.way == Way::fewer_cols;
+            (by_place ? by_place_ : by_line_)
+                .push_back({&source, numbers, col_divisions(source.from->range.columns(rows)) + 1});
+        }
+    }
+
+    // The k-th source's place and factor by division of so many columns.
+    void find_places(const StateSource &source, std::ptrdiff_t columns, std::size_t k) {
+        const std::size_t size = col_divisions(columns), kind = source.kind;
+        places_[k].resize(size);
+        factors_[k].assign(size, source.factor);
+        if (source.way == StateSource::Way::more_cols) {
+            const auto total = static_cast<std::size_t>(columns);
+            for (std::size_t c = 0; c < size; ++c) {
+                places_[k][c] = cols_.more(kind)[c];
+                factors_[k][c] = field_.multiply(source.factor, counts_[cols_.count(kind, total, c) + 1]);
+            }
+        } else {
+            const auto none = static_cast<std::uint32_t>(columns == 0 ? 0 : col_divisions(columns - 1));
+            for (std::size_t c = 0; c < size; ++c) places_[k][c] = std::min(cols_.less(kind)[c], none);
+        }
+    }
+
+    void fill_line(std::ptrdiff_t w, std::size_t line, std::size_t size, std::uint64_t *to) const {
+        std::array<const std::uint64_t *, most_sources> from{};
+        std::array<std::uint64_t, most_sources> x{}, y{};
+        std::size_t lines = 0;
+        for (const auto &[source, numbers, line_size] : by_line_) {
+            std::size_t other = line;
+            y[lines] = source->factor;
+            if (source->way == StateSource::Way::more_rows) {
+                other = rows_.more(source->kind)[line];
+                const std::size_t count = rows_.count(source->kind, static_cast<std::size_t>(w), line) + 1;
+                y[lines] = field_.multiply(source->factor, counts_[count]);
+            } else if (source->way == StateSource::Way::fewer_rows) {
+                other = rows_.less(source->kind)[line];
+                if (other >= row_divisions(w - 1)) continue;
+            }
+            from[lines++] = numbers + other * line_size;
+        }
+        const std::size_t places = by_place_.size();
+        for (std::size_t k = 0; k < places; ++k)
+            from[lines + k] = by_place_[k].numbers + line * by_place_[k].line_size;
+        for (std::size_t c = 0; c < size; ++c) {
+            for (std::size_t k = 0; k < lines; ++k) x[k] = from[k][c];
+            for (std::size_t k = 0; k < places; ++k) {
+                x[lines + k] = from[lines + k][places_[k][c]];
+                y[lines + k] = factors_[k][c];
+            }
+            to[c] = field_.sum_of_products(x.data(), y.data(), lines + places);
+        }
+        to[size] = 0;
+    }
+
+    Montgomery field_;
+    BandShape shape_;
+    Divisions rows_, cols_;
+    std::vector<std::uint64_t> counts_; // 0, 1, 2, ... in Montgomery's form
+    std::size_t most_numbers_;
+    std::vector<std::vector<std::uint64_t>> spare_; // each with room for so many
+    // Of a slice.
+    std::vector<SliceSource> by_line_, by_place_;
+    std::array<std::vector<std::uint32_t>, most_kinds> places_; // of each of by_place_
+    std::array<std::vector<std::uint64_t>, most_kinds> factors_;
+};
 
 constexpr double often_in_band = 1e6; // products between two calls of `done`
 
