@@ -1,8 +1,7 @@
-// ---- Many vectors through the rows of a cell, whose entries are all 1
-// ---------------------------------------
+// ---- Many vectors through the rows of a cell, whose entries are all 1 ----
 //
-// Residues by state, of all vectors (`lanes`) side by side: a warp adds up the states that one takes from, for
-// `together` times 32 of them. jit/device/number.cuh stands above.
+// Residues by state, of all vectors (`lanes`) side by side: a warp adds up the states that one takes from,
+// for `together` times 32 of them. jit/device/number.cuh stands above.
 
 typedef unsigned long long u64;
 typedef unsigned int u32;

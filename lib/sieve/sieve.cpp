@@ -97,8 +97,8 @@ class Walks {
     std::vector<std::unique_ptr<Walk>> idle_;
 };
 
-// What begins with the prefixes of the pieces, piece by piece. Neighbours have much or little to follow together:
-// each piece has of all.
+// What begins with the prefixes of the pieces, piece by piece. Neighbours have much or little to follow
+// together: each piece has of all.
 class Prefixes {
   public:
     explicit Prefixes(const SievePlan &plan)
