@@ -325,19 +325,24 @@ std::unique_ptr<perm_plan> compute_by_plan(const perm_csr *a, const perm_opts *o
 
 std::string way_beside_plan(const perm_csr *a, const libperm::Options &options, const libperm::Plan &plan,
                             libperm::RunControl &control) {
-    if (plan.input.pattern.one_sided || plan.input.free_lines() == 0) return {};
-    try {
-        if (graph_for(control, a, options))
-            return "by the graph of the matrix's lines, in which those that stay unmatched need none";
-        if (board_of(a, options, control)) return "by the numbers of matchings of nested rows, at once";
-        const auto matchings = structure_beside_plan(a, options, plan, control);
-        if (matchings)
-            return "by the matrix's own structure, without lines for those that stay unmatched: " +
-                   libperm::readable_seconds(matchings->plan().seconds) + " predicted";
-    } catch (const Error &error) { // of values that are not to be computed with
-        if (error.status() != PERM_BAD_MATRIX) throw;
-    }
-    return {};
+    const bool is_short = libperm::RankOneAdded::seconds_beside(plan) == 0;
+    if (plan.input.pattern.one_sided || plan.input.free_lines() == 0 || is_short) return {};
+    std::string way;
+    const auto look = [&] {
+        if (graph_for(control, a, options)) {
+            way = "a single computation goes by the graph of the matrix's lines, in which those that stay "
+                  "unmatched need none";
+        } else if (plan.values_known && board_of(a, options, control)) {
+            way = "a single computation goes by the numbers of matchings of nested rows, at once";
+        } else if (const auto matchings =
+                       plan.values_known ? structure_beside_plan(a, options, plan, control) : std::nullopt) {
+            way = "a single computation goes by the matrix's own structure, without lines for those that "
+                  "stay unmatched: " +
+                  libperm::readable_seconds(matchings->plan().seconds) + " predicted";
+        }
+    };
+    libperm::within_limits(look); // a plan is one without that, too
+    return way;
 }
 
 std::unique_ptr<perm_plan> plan_beside_sum(const perm_csr *a, const perm_opts *opts) {

@@ -147,9 +147,7 @@ bool is_refused(const Plan &plan) {
 
 Outcome execute_once(const Plan &plan, const Values &values, RunControl &control, PieceStore *store) {
     if (plan.refusal != PERM_OK)
-        throw Error(plan.refusal,
-                    plan.refusal_text +
-                        (plan.once.empty() ? "" : "\n  a single computation goes " + plan.once));
+        throw Error(plan.refusal, plan.refusal_text + (plan.once.empty() ? "" : "\n  " + plan.once));
     return run(plan, values, control, store);
 }
 

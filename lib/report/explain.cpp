@@ -392,7 +392,7 @@ std::string explain_text(const Plan &plan, const GradientForecast &gradient, con
     if (!plan.values_known && plan.options.passes.merging)
         text += "values unknown: all rows and columns are taken to be different\n";
     if (plan.refusal != PERM_OK) text += plan.refusal_text + "\n";
-    if (!plan.once.empty()) text += "a single computation goes " + plan.once + "\n";
+    if (!plan.once.empty()) text += plan.once + "\n";
     return text;
 }
 

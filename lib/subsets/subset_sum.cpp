@@ -22,8 +22,8 @@ namespace {
 std::vector<SubsetSum> sums_of(const SubsetPlan &plan, const std::vector<SubsetMatrix> &matrices,
                                const SubsetDevices &devices, RunControl &control, std::int64_t &bytes) {
     std::atomic<std::int64_t> peak_bytes = 0;
-    RunControl part(control,
-                    1 / static_cast<double>(matrices.size())); // a plan's subsets are of all matrices
+    // A plan's subsets are of all matrices.
+    RunControl part(control, 1 / static_cast<double>(matrices.size()));
     const bool refines = std::any_of(matrices.begin(), matrices.end(), [](const SubsetMatrix &m) {
         return m.refined.most < std::numeric_limits<double>::infinity();
     });

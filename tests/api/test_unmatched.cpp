@@ -332,6 +332,9 @@ TEST_CASE("of doubles beside a structure, and beside a checkpoint, which goes on
         CHECK(std::string(error.what()).find(once) != std::string::npos);
     }
     CHECK(perm::Plan(a, in_precision("ryser", "auto")).explain().find(once) == std::string::npos);
+    perm_csr without_values = a; // of any values, so of no structure
+    without_values.values = nullptr;
+    CHECK(perm::Plan(without_values).explain().find("a single computation") == std::string::npos);
     const TemporaryFolder folder;
     const std::string file = folder / "kept";
     perm_opts opts = in_precision("auto", "exact");
