@@ -4,7 +4,7 @@ The library        library loads it; abi is perm.h, as ctypes has it; errors, ca
 What callers give  matrix, values, scalars, sequences, quantities; options, seeds, limits
 What they get      result, result_number, batch, intervals, partials
 One matrix         functions, product, polynomials; quick, by the extension `compiled`; dense, by_rows,
-                   exact_minors, exact_graph_minors, both by exact_plans; hafnians
+                   exact_minors, hafnians
 Many matrices      counted_batch, weighted_batch, full_batch
 Patterns           plan, handle, saving; periodic; picture, drawing
 Matchings          matchings, small_marginals, samples

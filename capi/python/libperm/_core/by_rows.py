@@ -3,16 +3,15 @@ it alone is full. A frontier that is narrow grows little by that."""
 
 from __future__ import annotations
 
-import math
 import time
 from array import array
 from collections.abc import Mapping
 from itertools import accumulate
 from typing import Any
 
-from libperm._core.errors import MemoryRefusedError, TimeRefusedError, UnsupportedError
+from libperm._core.errors import MemoryRefusedError, UnsupportedError
 from libperm._core.matrix import Matrix
-from libperm._core.options import Prepared
+from libperm._core.options import with_time_left
 from libperm._core.plan import Plan
 from libperm._core.result import Gradient
 from libperm._core.values import value_type_of
@@ -42,7 +41,10 @@ def gradient(
         )
         try:
             plan = Plan._of(
-                one, _with_time_left(options, begun, rows - i), value_type_of(one.entries, one.kind), True
+                one,
+                with_time_left(options, begun, f"the derivatives of {rows - i} rows"),
+                value_type_of(one.entries, one.kind),
+                True,
             )
             found = plan.gradient(full=True)
         except (MemoryRefusedError, UnsupportedError) as too_large:
@@ -54,16 +56,3 @@ def gradient(
         derivatives += list(found.derivatives)[first : first + cols]
         bounds += list(found.error_bounds)[first : first + cols]
     return Gradient(derivatives, bounds, found.permanent)
-
-
-def _with_time_left(options: Mapping[str, Any], begun: float, rows: int) -> dict[str, Any]:
-    limit = Prepared(options, None).struct.time_limit_seconds
-    if not 0 < limit < math.inf:
-        return dict(options)
-    left = limit - (time.monotonic() - begun)
-    if left <= 0:
-        raise TimeRefusedError(
-            f"the time limit of {limit:g} s is over, and the derivatives of {rows} rows are left; "
-            "raise the limit: time_limit"
-        )
-    return {**options, "time_limit": left}

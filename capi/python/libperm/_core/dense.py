@@ -15,7 +15,8 @@ from libperm._core.call import run
 from libperm._core.errors import InvalidMatrixError
 from libperm._core.library import check, library
 from libperm._core.matrix import LONG_ORDER, array_in, read_counts
-from libperm._core.options import Prepared, is_of_graph
+from libperm._core.options import MULTIPLICITIES, Prepared, is_of_graph, readable_again
+from libperm._core.plan import Plan
 from libperm._core.result import Gradient
 from libperm._core.values import array_of, as_doubles, kind_of_entries, plain
 
@@ -146,8 +147,8 @@ def _exact_sub_permanents(given: Any, counts: Any, options: Mapping[str, Any]) -
     batch = np.array(numbers, object).reshape(
         (-1, *given.shape[-2:]) if given.size else (0, *given.shape[-2:])
     )
-    read = [read_counts(name, n, c) for name, n, c in zip(("row", "col"), given.shape[-2:], counts)]
-    found = [exact_minors.sub_permanents(matrix, kind, read, options) for matrix in batch]
+    options = readable_again({**options, **dict(zip(MULTIPLICITIES, counts))})
+    found = [exact_minors.sub_permanents(matrix, kind, options, Plan._of) for matrix in batch]
     found_all = np.array(found, object).reshape(len(batch), -1)
     return found_all[0] if given.ndim == 2 else found_all
 

@@ -341,7 +341,7 @@ def gradient(A: Any, *, full: bool = False, with_permanent: bool = False, **opti
     matrix, options = read(A, with_zeros=True), cast("Options", readable_again(options))
     if exact_minors.are_asked(matrix.kind, options, hasattr(A, "tocsr")):
         permanent = result_of(*_computed(matrix, {**options, "precision": "exact"}))
-        found = exact_minors.gradient(matrix, permanent, options)
+        found = exact_minors.gradient(matrix, permanent, options, Plan._of)
         return _like(matrix, A, found) if full else matrix.like(A, found.derivatives)
     if matrix.kind.is_exact:
         matrix.kind = Kind.REAL

@@ -315,6 +315,15 @@ def _may_take_long(sides: Sequence[Sequence[int]]) -> bool:
     return bits > LONG_ORDER or sum(sides[1]) > LONG_LINES
 
 
+def counts_in(shape: Sequence[int], options: Mapping[str, Any]) -> list[list[int]]:
+    """How often each row and each column counts."""
+    sides = zip(("row", "col"), shape, (options.get(name) for name in MULTIPLICITIES))
+    return [
+        [1] * lines if given is None else list(read_counts(what, lines, given) or ())
+        for what, lines, given in sides
+    ]
+
+
 def read_counts(what: str, lines: int, counts: Iterable[int] | None) -> array[int] | None:
     if counts is None:
         return None

@@ -5,12 +5,14 @@ from __future__ import annotations
 import ctypes
 import functools
 import json
+import math
 import os
+import time
 from collections.abc import Iterable, Mapping
 from typing import Any, Callable, TypedDict
 
 from libperm._core import abi
-from libperm._core.errors import FIELDS
+from libperm._core.errors import FIELDS, TimeRefusedError
 from libperm._core.library import library, read_text
 from libperm._core.limits import Limits
 from libperm._core.progress import Progress
@@ -69,6 +71,20 @@ def readable_again(options: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(without, Iterable) and not isinstance(without, str):
         found["without"] = tuple(without)
     return found
+
+
+def with_time_left(options: Mapping[str, Any], begun: float, what: str) -> dict[str, Any]:
+    """The options of the next of several calls that share a time limit; `what` is left for it to do."""
+    given = options.get("time_limit")
+    limit = 0 if given is None else seconds_of("time_limit", given)
+    if not 0 < limit < math.inf:
+        return dict(options)
+    left = limit - (time.monotonic() - begun)
+    if left <= 0:
+        raise TimeRefusedError(
+            f"the time limit of {limit:g} s is over, and {what} are left; raise the limit: time_limit"
+        )
+    return {**options, "time_limit": left}
 
 
 def is_of_graph(options: Mapping[str, Any]) -> bool:

@@ -215,7 +215,10 @@ class Plan:
         entries = m.entries if values is None else entries_for(m, self._kind, values)
         matrix = Matrix(m.shape, m.row_ptr, m.col_idx, entries, self._kind)
         found = exact_minors.gradient(
-            matrix, result_of(answer, self._answer_kind, self._options.wants_exact, as_numpy), self._given
+            matrix,
+            result_of(answer, self._answer_kind, self._options.wants_exact, as_numpy),
+            self._given,
+            Plan._of,
         )
         if is_numpy(m.row_ptr):
             import numpy as np
