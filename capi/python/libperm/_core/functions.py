@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
-from libperm._core import by_rows, counted_batch, dense, exact_minors, full_batch, quick, weighted_batch
+from libperm._core import by_rows, counted_batch, dense, exact_minors, full_batch, quick, unmatched
 from libperm._core.batch import batch_of
 from libperm._core.call import run
 from libperm._core.errors import InvalidOptionError, MemoryRefusedError, UnsupportedError
 from libperm._core.library import check, library
-from libperm._core.matchings import weighted_input
 from libperm._core.matrix import Matrix, input_of, read, union
 from libperm._core.options import MULTIPLICITIES, Prepared, counting, is_of_graph, readable_again
 from libperm._core.plan import Plan
@@ -25,6 +24,7 @@ from libperm._core.result import (
 )
 from libperm._core.scalars import Kind, Number, numbers_of
 from libperm._core.sequences import items_of
+from libperm._core.unmatched import weighted_input
 from libperm._core.values import (
     any_negative,
     as_array,
@@ -143,7 +143,7 @@ def _weighted(
     a: Any, row_unmatched: Any, col_unmatched: Any, options: dict[str, Any]
 ) -> tuple[Answer, Kind, bool, bool]:
     answer, matrix = Answer(), read(as_array(a))
-    given, _buffer, kind = weighted_input(matrix, row_unmatched, col_unmatched, options)
+    given, kind = weighted_input(matrix, row_unmatched, col_unmatched, options)
     prepared = Prepared(options, "exact" if kind.is_exact else None)
     arguments = given.address, prepared.address, answer.address
     run(prepared, True, lambda: check(library.perm_compute(*arguments)))
@@ -223,7 +223,7 @@ def permanents(
     typical = Matrix(pattern.shape, pattern.row_ptr, pattern.col_idx, flat[: pattern.nnz], kind)
     if has_weights:
         weights = row_unmatched, col_unmatched
-        return weighted_batch.permanents(typical, count, flat, weights, full, as_numpy, dict(options))
+        return unmatched.permanents(typical, (count, flat), weights, full, as_numpy, options)
     signless = kind is not Kind.COMPLEX and not any_negative(flat)
     plan = Plan._of(typical, dict(options), value_type_of(flat, kind), signless)
     return plan._permanents(count, flat, full, as_numpy)

@@ -4,39 +4,23 @@ from __future__ import annotations
 
 import ctypes
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from libperm._core import abi, quick, small_marginals
-from libperm._core.batch import Batch, Results, of_doubles
+from libperm._core import quick, small_marginals
+from libperm._core.batch import Batch, Results, numbers_in, of_doubles
 from libperm._core.call import run
-from libperm._core.errors import (
-    CancelledError,
-    Error,
-    InvalidMatrixError,
-    TimeRefusedError,
-    UnmatchedWarning,
-    warn_caller,
-)
+from libperm._core.errors import CancelledError, Error, InvalidMatrixError, TimeRefusedError
 from libperm._core.handle import LONG_SECONDS, Handle
 from libperm._core.library import check, library
-from libperm._core.matrix import LONG_LINES, LONG_ORDER, Input, Matrix, input_of, of_places, read, read_counts
-from libperm._core.options import MULTIPLICITIES, Prepared, is_of_graph, readable_again
+from libperm._core.matrix import LONG_LINES, LONG_ORDER, Matrix, counts_in, input_of, of_places, read
+from libperm._core.options import Prepared, is_of_graph, readable_again
 from libperm._core.result import SIZE, Answer, Result, in_numpy, result_of
-from libperm._core.scalars import Kind, numbers_of
-from libperm._core.sequences import items_of
-from libperm._core.values import (
-    Buffer,
-    as_array,
-    as_doubles,
-    encode,
-    is_array,
-    is_numpy,
-    kind_of_entries,
-    plain,
-    value_type_of,
-)
+from libperm._core.scalars import Kind
+from libperm._core.unmatched import required, weighted_input
+from libperm._core.values import Buffer, as_array, as_doubles, is_array, is_numpy
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -105,46 +89,61 @@ def marginals(
     if is_array(a) and quick.are_of_run(options):
         small = small_marginals.marginals(a, row_unmatched, col_unmatched, options)
         if small is not None:
-            numbers, errors, result = small
-            return Marginals(*_split_array(a.shape, numbers), *_split_array(a.shape, errors), result)
-    matrix = read(a)
-    as_numpy = is_numpy(matrix.row_ptr)
-    given, buffer, _ = weighted_input(matrix, row_unmatched, col_unmatched, options, warns=False)
-    prepared, answer = Prepared(options, None), Answer()
-    count = matrix.nnz + sum(matrix.shape)
-    found, bounds = (ctypes.c_double * max(1, count))(), (ctypes.c_double * max(1, count))()
-    arguments = prepared.address, ctypes.addressof(found), ctypes.addressof(bounds), answer.address
-
-    def call() -> None:
-        check(library.perm_marginals(given.address, *arguments))
-
-    run(prepared, max(matrix.shape, default=0) > LONG_ORDER, call)
-    result = result_of(answer, Kind.REAL, False, as_numpy)
-    return Marginals(
-        *_split(matrix, a, list(found), as_numpy), *_split(matrix, a, list(bounds), as_numpy), result
-    )
+            return _marginals(*small, a.shape, a.size, lambda entries: entries.reshape(a.shape))
+    matrix, prepared = read(a), Prepared(options, None)
+    given, _ = weighted_input(matrix, row_unmatched, col_unmatched, options, warns=False)
+    is_long, places = max(matrix.shape, default=0) > LONG_ORDER, (given.address, prepared.address)
+    form = is_numpy(matrix.row_ptr), partial(matrix.like, a)
+    return _told(prepared, is_long, matrix, form, library.perm_marginals, *places)
 
 
 def marginals_of(
     options: Prepared, handle: Handle, matrix: Matrix, values: Buffer, as_numpy: bool
 ) -> Marginals:
     """By a plan of the matrix with its weights, these behind its values; entries in the pattern's order."""
-    count, answer, function = matrix.nnz + sum(matrix.shape), Answer(), library.perm_plan_marginals
-    found, bounds = (ctypes.c_double * max(1, count))(), (ctypes.c_double * max(1, count))()
-    places = ctypes.addressof(found), ctypes.addressof(bounds), answer.address
-
-    def split(numbers: list[float]) -> tuple[Any, Any, Any]:
-        nnz, rows = matrix.nnz, matrix.shape[0]
-        parts = numbers[:nnz], numbers[nnz : nnz + rows], numbers[nnz + rows : count]
-        if not as_numpy:
-            return parts
-        import numpy as np
-
-        return np.array(parts[0], float), np.array(parts[1], float), np.array(parts[2], float)
-
     is_long = handle.seconds() > LONG_SECONDS or max(matrix.shape, default=0) > LONG_ORDER
-    run(options, is_long, lambda: check(function(handle.address, values.address, *places)))
-    return Marginals(*split(list(found)), *split(list(bounds)), result_of(answer, Kind.REAL, False, as_numpy))
+    places = handle.address, values.address
+    form = as_numpy, lambda entries: entries
+    return _told(options, is_long, matrix, form, library.perm_plan_marginals, *places)
+
+
+def _told(
+    options: Prepared,
+    is_long: bool,
+    matrix: Matrix,
+    form: tuple[bool, Callable[[Any], Any]],
+    function: Any,
+    *places: Any,
+) -> Marginals:
+    """What a function of the library tells of one matrix. form: whether in numpy, and that of entries."""
+    as_numpy, in_form = form
+    count, answer = matrix.nnz + sum(matrix.shape), Answer()
+    found, bounds = (ctypes.c_double * max(1, count))(), (ctypes.c_double * max(1, count))()
+    arguments = *places, ctypes.addressof(found), ctypes.addressof(bounds), answer.address
+    run(options, is_long, lambda: check(function(*arguments)))
+    told, errors = (numbers_in(x, Kind.REAL, as_numpy) for x in (found, bounds))
+    result = result_of(answer, Kind.REAL, False, as_numpy)
+    return _marginals(told, errors, result, matrix.shape, matrix.nnz, in_form)
+
+
+def _marginals(
+    found: Any,
+    bounds: Any,
+    result: Result | Batch,
+    shape: tuple[int, int],
+    nnz: int,
+    in_form: Callable[[Any], Any],
+) -> Marginals:
+    """Of the numbers of entries, behind them those of rows, then of columns; of many matrices each in a row
+    of an array."""
+    m, n = nnz + shape[0], nnz + sum(shape)
+
+    def split(numbers: Any) -> tuple[Any, Any, Any]:
+        if getattr(numbers, "ndim", 1) == 1:
+            return in_form(numbers[:nnz]), numbers[nnz:m], numbers[m:n]
+        return in_form(numbers[:, :nnz]), numbers[:, nnz:m], numbers[:, m:n]
+
+    return Marginals(*split(found), *split(bounds), result)
 
 
 def matchings(A: Any, *, full: bool = False, **options: Unpack[Options]) -> Any:
@@ -163,10 +162,10 @@ def matchings(A: Any, *, full: bool = False, **options: Unpack[Options]) -> Any:
     >>> libperm.matchings(K4, function="hafnian")
     [1, 6, 3]
     """
-    matrix, given_options = read(A), dict(options)
+    matrix, given_options = read(A), readable_again(options)
     prepared = Prepared(given_options, "exact" if matrix.kind.is_exact else None)
     given = input_of(matrix, given_options)
-    lines = [n if of_lines is None else sum(of_lines) for n, of_lines in zip(matrix.shape, given.counts)]
+    lines = list(map(sum, counts_in(matrix.shape, given_options)))
     count = (lines[0] // 2 if is_of_graph(options) else min(lines)) + 1
     results, function = Results(count), library.perm_matchings
     arguments = given.address, prepared.address, count, results.address
@@ -177,106 +176,6 @@ def matchings(A: Any, *, full: bool = False, **options: Unpack[Options]) -> Any:
     found: list[Any] = results.values(matrix.kind, prepared.wants_exact, False)
     is_plain = matrix.kind.is_exact or prepared.wants_exact or not as_numpy
     return found if is_plain else list(map(in_numpy, found))
-
-
-def weighted_input(
-    matrix: Matrix,
-    row_unmatched: Any,
-    col_unmatched: Any,
-    options: Any,
-    beside: Any = (),
-    warns: bool = True,
-) -> tuple[Input, Buffer, Kind]:
-    """The matrix, its values with the weights of lines that stay unmatched behind them, and their kind, which
-    holds the numbers beside as well. warns: where that makes the answer 0."""
-    options = readable_again(options)
-    row_unmatched, col_unmatched = required(matrix.shape, row_unmatched, col_unmatched, options, warns)
-    sides = zip(("row", "col"), matrix.shape, (row_unmatched, col_unmatched))
-    weights = [_weights(*side) for side in sides]
-    numbers = numbers_of([*matrix.entries, *(x for side in weights if side is not None for x in side)])
-    kind = max(matrix.kind, kind_of_entries(numbers))
-    types = {value_type_of(x, kind) for x in (numbers, beside) if len(x) > 0 or x is numbers}
-    value_type = types.pop() if len(types) == 1 else abi.VALUE_TEXT
-    return *_input(matrix, weights, value_type, numbers, options), kind
-
-
-def required(
-    shape: tuple[int, int],
-    row_unmatched: Any,
-    col_unmatched: Any,
-    options: Mapping[str, Any],
-    warns: bool = True,
-) -> tuple[Any, Any]:
-    """The weights. Where lines that have none cannot all be matched they get 0, which says the same: of that
-    Python warns, and the library logs nothing."""
-    has_rows, has_columns = row_unmatched is not None, col_unmatched is not None
-    if has_rows == has_columns or is_of_graph(options):
-        return row_unmatched, col_unmatched
-    given = zip(("row", "col"), shape, (options.get(name) for name in MULTIPLICITIES))
-    counts = [read_counts(*side) for side in given]
-    rows, columns = (lines if c is None else sum(c) for lines, c in zip(shape, counts))
-    if columns <= rows if has_rows else rows <= columns:
-        return row_unmatched, col_unmatched
-    if warns:
-        longer, weights = ("columns", "col_unmatched") if has_rows else ("rows", "row_unmatched")
-        warn_caller(
-            f"the permanent is 0: of {max(rows, columns)} {longer} at most {min(rows, columns)} can be "
-            f"matched, and each has to be, having no weight: pass {weights} too",
-            UnmatchedWarning,
-        )
-    return (row_unmatched, 0) if has_rows else (0, col_unmatched)
-
-
-def _weights(what: str, lines: int, weights: Any) -> list[Any] | None:
-    if weights is None:
-        return None
-    if isinstance(weights, str):
-        raise InvalidMatrixError(f"{what}_unmatched is {weights!r}: a number, or one for each {what}")
-    weights = as_array(weights)
-    if getattr(weights, "ndim", 1) > 1:
-        raise InvalidMatrixError(f"{what}_unmatched has {weights.ndim} dimensions, where one is expected")
-    if is_array(weights):
-        numbers = plain(weights.reshape(-1))
-        numbers = numbers.tolist() if is_array(numbers) else numbers
-        weights = numbers if weights.ndim == 1 else numbers[0]
-    if not isinstance(weights, Iterable):
-        return [weights] * lines
-    found = items_of(weights, f"weights, one for each {what}")
-    if len(found) != lines:
-        raise InvalidMatrixError(f"{what}_unmatched has {len(found)} weights, the matrix {lines} {what}s")
-    return found
-
-
-def _input(
-    matrix: Matrix, weights: list[list[Any] | None], value_type: int, numbers: Any, options: Any
-) -> tuple[Input, Buffer]:
-    given = input_of(matrix, options, value_type)
-    buffer = encode(numbers if len(numbers) > 0 else [0], value_type)  # which has an address
-    each = 16 if value_type == abi.VALUE_C128 else 8
-    at = buffer.address + each * matrix.nnz
-    given.struct.values = buffer.address
-    if weights[0] is not None:
-        given.struct.row_unmatched = at
-        at += each * len(weights[0])
-    if weights[1] is not None:
-        given.struct.col_unmatched = at
-    return given, buffer
-
-
-def _split(matrix: Matrix, a: Any, found: list[float], as_numpy: bool) -> tuple[Any, Any, Any]:
-    nnz, (rows, cols) = matrix.nnz, matrix.shape
-    parts = found[:nnz], found[nnz : nnz + rows], found[nnz + rows : nnz + rows + cols]
-    if not as_numpy:
-        return matrix.like(a, parts[0]), parts[1], parts[2]
-    import numpy as np
-
-    entries, of_rows, of_cols = (np.array(part, float) for part in parts)
-    return matrix.like(a, entries), of_rows, of_cols
-
-
-def _split_array(shape: tuple[int, int], numbers: Any) -> tuple[Any, Any, Any]:
-    m, n = shape
-    return numbers[: m * n].reshape(shape), numbers[m * n : m * n + m], numbers[m * n + m :]
 
 
 def _reals(numbers: Any) -> Any:
@@ -363,12 +262,9 @@ def _of_alike(batch: Any, weights: list[Any], options: dict[str, Any], names: An
 
     count, m, n = batch.shape
     i, j = (batch != 0).any(axis=0).nonzero()
-    sides = [side for side in weights if side is not None]
-    values = np.ascontiguousarray(np.concatenate([batch[:, i, j], *sides], axis=1))
     pattern = of_places((m, n), i, j, np.ones(len(i)), Kind.REAL)
-    given = input_of(pattern, options, abi.VALUE_F64)
-    given.struct.row_unmatched = None if weights[0] is None else values.ctypes.data
-    given.struct.col_unmatched = None if weights[1] is None else values.ctypes.data
+    many = count, batch[:, i, j].reshape(-1)
+    given, _ = weighted_input(pattern, weights[0], weights[1], options, many=many)
     handle, prepared = Handle(), Prepared(options, None)
     prepared.require(count * (SIZE + 16.0 * (len(i) + m + n)), f"what is told of {count} matrices")
     results = Results(count)
@@ -378,20 +274,19 @@ def _of_alike(batch: Any, weights: list[Any], options: dict[str, Any], names: An
     def call() -> None:
         handle.make(given, prepared, is_told=False)
         places = found.ctypes.data, bounds.ctypes.data, results.address
-        check(function(handle.address, values.ctypes.data, values.shape[1], count, *places))
+        check(function(handle.address, given.values.address, given.width, count, *places))
+
+    def in_form(numbers: Any) -> Any:
+        entries = np.zeros(batch.shape)
+        entries[:, i, j] = numbers
+        return entries
 
     if count > 0:
         try:
             run(prepared, count > LONG_LINES or max(m, n) > LONG_ORDER, call)
         except Error as error:
             raise _renumbered(error, names) from None
-
-    def split(numbers: Any) -> tuple[Any, Any, Any]:
-        entries = np.zeros(batch.shape)
-        entries[:, i, j] = numbers[:, : len(i)]
-        return entries, numbers[:, len(i) : len(i) + m], numbers[:, len(i) + m :]
-
-    return Marginals(*split(found), *split(bounds), results.arrays(Kind.REAL))
+    return _marginals(found, bounds, results.arrays(Kind.REAL), (m, n), len(i), in_form)
 
 
 def _renumbered(error: Error, names: Any) -> Error:

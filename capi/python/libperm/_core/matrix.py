@@ -274,9 +274,10 @@ class Input:
         value_type: int,
         row_multiplicity: Iterable[int] | None = None,
         col_multiplicity: Iterable[int] | None = None,
+        values: Buffer | None = None,
     ) -> None:
-        self.value_type = value_type
-        self.values = encode(matrix.entries, value_type)
+        self.value_type, self.width = value_type, matrix.nnz  # of the values that are read of a matrix
+        self.values = encode(matrix.entries, value_type) if values is None else values
         lines = zip(("row", "col"), matrix.shape, (row_multiplicity, col_multiplicity))
         counts = self.counts = [read_counts(*line) for line in lines]
         self._kept = [
@@ -302,11 +303,15 @@ class Input:
         self.address = ctypes.addressof(self.struct)
 
 
-def input_of(matrix: Matrix, options: Mapping[str, Any], value_type: int | None = None) -> Input:
-    """Takes the multiplicities from the options, and the simplest type of the values, or the one given."""
+def input_of(
+    matrix: Matrix, options: Mapping[str, Any], value_type: int | None = None, values: Buffer | None = None
+) -> Input:
+    """Takes the multiplicities from the options, and the simplest type of the values, or the one given, and
+    what is given of that type in their place."""
     if value_type is None:
         value_type = value_type_of(matrix.entries, matrix.kind)
-    return Input(matrix, value_type, *(options.get(name) for name in MULTIPLICITIES))
+    rows, columns = (options.get(name) for name in MULTIPLICITIES)
+    return Input(matrix, value_type, rows, columns, values)
 
 
 def _may_take_long(sides: Sequence[Sequence[int]]) -> bool:

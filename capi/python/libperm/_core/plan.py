@@ -16,7 +16,7 @@ from libperm._core.call import run
 from libperm._core.drawing import draw
 from libperm._core.handle import LONG_SECONDS, Handle
 from libperm._core.library import check, library, read_text
-from libperm._core.matchings import Marginals, marginals_of, weighted_input
+from libperm._core.matchings import Marginals, marginals_of
 from libperm._core.matrix import Matrix, entries_for, input_of, read, require_kind
 from libperm._core.options import Prepared, RunOptions, readable_again
 from libperm._core.partials import Task
@@ -32,6 +32,7 @@ from libperm._core.result import (
     warn_if_missed,
 )
 from libperm._core.scalars import Kind, Number
+from libperm._core.unmatched import weighted_input
 from libperm._core.values import (
     Buffer,
     any_negative,
@@ -317,7 +318,7 @@ class Plan:
         m = self._matrix
         entries = m.entries if values is None else entries_for(m, self._kind, values)
         matrix = Matrix(m.shape, m.row_ptr, m.col_idx, entries, self._kind)
-        given, buffer, _ = weighted_input(matrix, row_unmatched, col_unmatched, self._given, warns=False)
+        given, _ = weighted_input(matrix, row_unmatched, col_unmatched, self._given, warns=False)
         key = row_unmatched is None, col_unmatched is None, given.value_type
         self._open()
         handle = self._for_marginals.get(key)
@@ -326,7 +327,7 @@ class Plan:
             made = handle  # of the pattern alone: any values may follow
             run(self._options, given.is_long, lambda: made.make(given, self._options, is_told=False))
             self._for_marginals[key] = handle
-        return marginals_of(self._options, handle, matrix, buffer, self._answers_numpy(values))
+        return marginals_of(self._options, handle, matrix, given.values, self._answers_numpy(values))
 
     # ---------------------------------------------------------------- shards
 

@@ -10,12 +10,12 @@ from libperm._core.batch import Batch, Results
 from libperm._core.call import run
 from libperm._core.errors import InvalidMatrixError, InvalidOptionError, PrecisionWarning, warn_caller
 from libperm._core.library import check, library
-from libperm._core.matchings import weighted_input
-from libperm._core.matrix import Matrix, read, union
-from libperm._core.options import Prepared
+from libperm._core.matrix import Matrix, counts_in, read, union
+from libperm._core.options import Prepared, is_of_graph, readable_again
 from libperm._core.plan import Plan
 from libperm._core.result import in_numpy
 from libperm._core.scalars import Kind
+from libperm._core.unmatched import weighted_input
 from libperm._core.values import as_array, encode, is_numpy
 
 if TYPE_CHECKING:
@@ -58,19 +58,18 @@ def polynomial(
     pattern, kind = union([constant, linear]), max(constant.kind, linear.kind)
     matrix = Matrix(pattern.shape, pattern.row_ptr, pattern.col_idx, constant.entries_in(pattern), kind)
     beside = linear.entries_in(pattern)
-    given_options = dict(options)
-    given, buffer, kind = weighted_input(matrix, row_unmatched, col_unmatched, given_options, beside)
+    given_options = readable_again(options)
+    given, kind = weighted_input(matrix, row_unmatched, col_unmatched, given_options, beside)
     prepared = Prepared(given_options, "exact" if kind.is_exact else None)
     other = encode(beside if len(beside) > 0 else [0], given.value_type)
-    lines = [n if of_lines is None else sum(of_lines) for n, of_lines in zip(matrix.shape, given.counts)]
-    if options.get("function") not in (None, "permanent"):
+    lines = list(map(sum, counts_in(matrix.shape, given_options)))
+    if is_of_graph(options):
         lines[1] = lines[0]  # they are the same
     may_stay = row_unmatched is not None or options.get("function") != "hafnian"
     count = (min(lines) if may_stay else lines[0] // 2) + 1
     results, function = Results(count), library.perm_polynomial
     arguments = given.address, other.address, prepared.address, count, results.address
     run(prepared, True, lambda: check(function(*arguments)))
-    del buffer  # which had to live until here
     kind = prepared.kind_of_answer(kind)
     if full:
         return results.read(kind, prepared.wants_exact, as_numpy)
@@ -108,7 +107,7 @@ def permanental_polynomial(A: Any, *, full: bool = False, **options: Unpack[Opti
 
 
 def _require_permanent(options: Any) -> None:
-    if options.get("function") not in (None, "permanent"):
+    if is_of_graph(options):
         raise InvalidOptionError(
             "function: this is of permanents alone; libperm.polynomial() has lhaf(A + x I)"
         )

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from libperm._core.call import run
 from libperm._core.library import check, library
-from libperm._core.matchings import weighted_input
 from libperm._core.matrix import read
 from libperm._core.options import Prepared
 from libperm._core.quantities import whole
 from libperm._core.seeds import seed_of
+from libperm._core.unmatched import weighted_input
 from libperm._core.values import as_array
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def sample(
     [[0, 1, 2], [0, 1, 2], [1, 2, 0], [0, 1, 2]]
     """
     matrix, prepared = read(as_array(A)), Prepared({**options, "function": function}, None)
-    given, _buffer, _ = weighted_input(matrix, row_unmatched, col_unmatched, options, warns=False)
+    given, _ = weighted_input(matrix, row_unmatched, col_unmatched, options, warns=False)
     drawn_from = 0 if rng is None and options.get("checkpoint") is not None else seed_of(rng)
     shots = whole("shots", shots, 2**40)
     rows = matrix.shape[0]
