@@ -1,16 +1,107 @@
-#include "capi/python/compiled/plan.hpp"
-
-#include "capi/python/compiled/entries.hpp"
-#include "capi/python/compiled/library.hpp"
-#include "capi/python/compiled/number.hpp"
+#include "capi/python/compiled/common.hpp"
+#include "capi/python/compiled/module.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 #include <new>
 
 namespace perm_python {
 namespace {
+
+struct Entries {
+    const void *first = nullptr; // null: the general way is to be taken
+    std::int64_t count = 0, stride = 0;
+};
+
+// Lends memory for copies, null if there is none left; for small matrices without an allocation.
+class Scratch {
+  public:
+    char *of(std::size_t bytes) {
+        if (bytes <= small_.size()) return small_.data();
+        large_.reset(new (std::nothrow) char[bytes]);
+        return large_.get();
+    }
+
+  private:
+    alignas(16) std::array<char, 4096> small_; // 16 x 16 complex numbers
+    std::unique_ptr<char[]> large_;
+};
+
+template <class Number> bool copy_row(const Array &values, const char *from, std::int64_t nnz, char *to) {
+    const Py_ssize_t step = values.stride(values.dimensions() - 1);
+    for (std::int64_t k = 0; k < nnz; ++k)
+        std::memcpy(to + k * std::int64_t{sizeof(Number)}, from + k * step, sizeof(Number));
+    return true;
+}
+
+// Copies the entries; false if there is one outside of the pattern.
+template <class Number>
+bool copy_matrix(const perm_csr &pattern, const Array &values, const char *from, char *to) {
+    const auto *row_ptr = static_cast<const std::int64_t *>(pattern.row_ptr);
+    const auto *col_idx = static_cast<const std::int64_t *>(pattern.col_idx);
+    const Py_ssize_t down = values.stride(values.dimensions() - 2),
+                     right = values.stride(values.dimensions() - 1);
+    for (std::int64_t i = 0; i < pattern.n_rows; ++i) {
+        std::int64_t k = row_ptr[i];
+        for (std::int64_t j = 0; j < pattern.n_cols; ++j) {
+            const auto x = read<Number>(from + i * down + j * right);
+            if (k < row_ptr[i + 1] && col_idx[k] == j)
+                std::memcpy(to + k++ * std::int64_t{sizeof x}, &x, sizeof x);
+            else if (x != Number{})
+                return false;
+        }
+    }
+    return true;
+}
+
+// Takes the values of one matrix, nnz entries or the whole of it, or with an axis before these of many. They
+// are copied where they do not lie as the library reads them, and there are none if the array is of another
+// shape or type, or has an entry outside of the pattern.
+Entries entries_of(const perm_csr &pattern, const Array &values, int first_axis, Scratch &scratch) {
+    if (!values || values.type() != pattern.value_type) return {};
+    const int axes = values.dimensions() - first_axis;
+    const bool is_matrix = axes == 2;
+    if (axes != 1 && !is_matrix) return {};
+    if (is_matrix
+            ? values.extent(first_axis) != pattern.n_rows || values.extent(first_axis + 1) != pattern.n_cols
+            : values.extent(first_axis) != pattern.nnz)
+        return {};
+    const std::int64_t count = first_axis == 0 ? 1 : values.extent(0), item = values.item_size();
+    const Py_ssize_t step = first_axis == 0 || count == 1 ? pattern.nnz * item : values.stride(0);
+    const bool is_full = !is_matrix || pattern.nnz == pattern.n_rows * pattern.n_cols;
+    if (is_full && values.is_contiguous_from(first_axis) && step % item == 0 &&
+        (step == 0 || step >= pattern.nnz * item))
+        return {values.data(), count, step / item};
+    char *copies = scratch.of(static_cast<std::size_t>(count * pattern.nnz * item));
+    if (!copies) return {};
+    const bool is_copied = with_type(values.type(), [&]<class Number>(Number) {
+        for (std::int64_t k = 0; k < count; ++k) {
+            const char *from = values.data() + (first_axis == 0 ? 0 : k * values.stride(0));
+            char *to = copies + k * pattern.nnz * item;
+            if (!(is_matrix ? copy_matrix<Number>(pattern, values, from, to)
+                            : copy_row<Number>(values, from, pattern.nnz, to)))
+                return false;
+        }
+        return true;
+    });
+    return is_copied ? Entries{copies, count, pattern.nnz} : Entries{};
+}
+
+bool any_negative(const Entries &entries, std::int64_t nnz, perm_value_type type) {
+    if (type == PERM_VALUE_C128) return false;
+    const auto any = [&]<class Number>(Number) {
+        for (std::int64_t k = 0; k < entries.count; ++k) {
+            const char *row =
+                static_cast<const char *>(entries.first) + k * entries.stride * std::int64_t{sizeof(Number)};
+            for (std::int64_t e = 0; e < nnz; ++e)
+                if (read<Number>(row + e * std::int64_t{sizeof(Number)}) < Number{}) return true;
+        }
+        return false;
+    };
+    return type == PERM_VALUE_I64 ? any(std::int64_t{}) : any(double{});
+}
 
 constexpr double short_seconds = 3e-6; // giving up the GIL is not worth it
 
@@ -38,12 +129,9 @@ void forget(PyObject *capsule) {
 }
 
 const KeptPlan *kept_in(PyObject *const *args, Py_ssize_t count, Py_ssize_t expected) {
-    if (count == expected) return static_cast<const KeptPlan *>(PyCapsule_GetPointer(args[0], capsule_name));
-    PyErr_SetString(PyExc_TypeError, "another number of arguments is expected");
-    return nullptr;
+    if (!has_arguments(count, {expected})) return nullptr;
+    return static_cast<const KeptPlan *>(PyCapsule_GetPointer(args[0], capsule_name));
 }
-
-PyObject *none() { return Py_NewRef(Py_None); }
 
 // A result's bounds where doubles have its number: beyond their range no digit is certain. The same bits as
 // batch.of_doubles().
@@ -134,7 +222,7 @@ PyObject *execute(PyObject *, PyObject *const *args, Py_ssize_t count) {
     const Array array(args[1]);
     Scratch scratch;
     if (args[1] != Py_None) {
-        entries = entries_of_one(kept->pattern, array, scratch);
+        entries = entries_of(kept->pattern, array, 0, scratch);
         plan = entries.first ? kept->plan_for(entries) : nullptr;
         if (!plan) return none();
     }
@@ -156,7 +244,7 @@ PyObject *execute_batch(PyObject *, PyObject *const *args, Py_ssize_t count) {
     const Array array(args[1]);
     if (!array || array.dimensions() < 2) return none();
     Scratch scratch;
-    const Entries entries = entries_of_many(kept->pattern, array, scratch);
+    const Entries entries = entries_of(kept->pattern, array, 1, scratch);
     const perm_plan *plan = entries.first ? kept->plan_for(entries) : nullptr;
     if (!plan) return none();
     Outputs outputs;
