@@ -73,10 +73,10 @@ from libperm._core.errors import (
     UnmatchedWarning,
     UnsupportedError,
 )
-from libperm._core.estimates import Estimate, Estimation, Scaled, estimate
+from libperm._core.estimates import Estimate, Estimation, estimate
 from libperm._core.functions import compute, gradient, gradients, permanent, permanents
 from libperm._core.hafnians import hafnian, hafnians, loop_hafnian
-from libperm._core.intervals import Bound, Interval, bounds
+from libperm._core.intervals import Bound, Interval, Scaled, bounds
 from libperm._core.library import info, set_log_level, version
 from libperm._core.matchings import Marginals, marginals, matchings
 from libperm._core.options import Options, RunOptions

@@ -93,20 +93,7 @@ class PrecisionWarning(UserWarning):
     """The answer's error bound is larger than the tolerance asked for."""
 
 
-_CLASSES = {
-    kind.status: kind
-    for kind in (
-        InvalidArgumentError,
-        InvalidMatrixError,
-        InvalidOptionError,
-        MemoryRefusedError,
-        TimeRefusedError,
-        UnsupportedError,
-        CancelledError,
-        OutOfMemoryError,
-        GpuError,
-    )
-}
+_CLASSES = {kind.status: kind for kind in (*RefusedError.__subclasses__(), *Error.__subclasses__())}
 
 
 # Options that have other names in perm_opts.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from libperm._core import abi
 from libperm._core.call import run
 from libperm._core.errors import InvalidOptionError
+from libperm._core.intervals import Scaled
 from libperm._core.library import check, library
 from libperm._core.matrix import Input, read
 from libperm._core.options import MULTIPLICITIES, Prepared
@@ -22,39 +22,6 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from libperm._core.options import Options
-
-
-@dataclass(frozen=True)
-class Scaled:
-    """mantissa * 2**exp2."""
-
-    mantissa: float | complex
-    exp2: int
-
-    def __float__(self) -> float:
-        """To nearest; inf or 0 beyond a double."""
-        if isinstance(self.mantissa, complex):
-            raise TypeError("a complex number: complex() of it")
-        return _shifted(self.mantissa, self.exp2)
-
-    def __complex__(self) -> complex:
-        mantissa = complex(self.mantissa)
-        return complex(_shifted(mantissa.real, self.exp2), _shifted(mantissa.imag, self.exp2))
-
-    @property
-    def log10(self) -> float:
-        """Of the absolute value; -inf of 0."""
-        size = abs(self.mantissa)
-        return math.log10(size) + self.exp2 * math.log10(2) if size > 0 else -math.inf
-
-    def __str__(self) -> str:
-        if isinstance(self.mantissa, complex):
-            return str(complex(self))
-        if self.mantissa == 0:
-            return "0"
-        whole = math.floor(self.log10)
-        digits, exponent = f"{10 ** (self.log10 - whole):.5e}".split("e")
-        return f"{'-' if self.mantissa < 0 else ''}{digits}e{whole + int(exponent):+03d}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -213,10 +180,3 @@ def _estimate_of(found: abi.Estimated) -> Estimate:
         found.blocks_exact,
         found.seconds_total,
     )
-
-
-def _shifted(mantissa: float, exp2: int) -> float:
-    try:
-        return math.ldexp(mantissa, exp2)
-    except OverflowError:
-        return math.copysign(math.inf, mantissa)

@@ -22,31 +22,48 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Bound:
-    """mantissa * 2**exp2 is a number that perm(A) is not below, or not above."""
+class Scaled:
+    """mantissa * 2**exp2."""
 
-    mantissa: float
+    mantissa: float | complex
     exp2: int
-    method: str
 
     def __float__(self) -> float:
-        """Rounds to the nearest double; inf or 0 where it lies beyond all of them."""
-        try:
-            return math.ldexp(self.mantissa, self.exp2)
-        except OverflowError:
-            return math.inf
+        """To nearest; inf or 0 beyond a double."""
+        if isinstance(self.mantissa, complex):
+            raise TypeError("a complex number: complex() of it")
+        return _shifted(self.mantissa, self.exp2)
 
-    @property
-    def exactly(self) -> Fraction:
-        shift = Fraction(2) ** abs(self.exp2)
-        return Fraction(self.mantissa) * (shift if self.exp2 >= 0 else 1 / shift)
+    def __complex__(self) -> complex:
+        mantissa = complex(self.mantissa)
+        return complex(_shifted(mantissa.real, self.exp2), _shifted(mantissa.imag, self.exp2))
 
     @property
     def log10(self) -> float:
-        """Returns its logarithm; -inf where it is 0."""
+        """Of the absolute value; -inf of 0."""
+        size = abs(self.mantissa)
+        return math.log10(size) + self.exp2 * math.log10(2) if size > 0 else -math.inf
+
+    def __str__(self) -> str:
+        if isinstance(self.mantissa, complex):
+            return str(complex(self))
         if self.mantissa == 0:
-            return -math.inf
-        return math.log10(self.mantissa) + self.exp2 * math.log10(2)
+            return "0"
+        whole = math.floor(self.log10)
+        digits, exponent = f"{10 ** (self.log10 - whole):.5e}".split("e")
+        return f"{'-' if self.mantissa < 0 else ''}{digits}e{whole + int(exponent):+03d}"
+
+
+@dataclass(frozen=True)
+class Bound(Scaled):
+    """mantissa * 2**exp2 is a number that perm(A) is not below, or not above."""
+
+    mantissa: float
+    method: str
+
+    @property
+    def exactly(self) -> Fraction:
+        return Fraction(self.mantissa) * Fraction(2) ** self.exp2
 
     def rounded(self, rounding: str) -> str:
         """Writes six digits, rounded as the module decimal calls it."""
@@ -116,3 +133,10 @@ def bounds(A: Any, **options: Unpack[Options]) -> Interval:
         found.blocks_exact,
         found.seconds_total,
     )
+
+
+def _shifted(mantissa: float, exp2: int) -> float:
+    try:
+        return math.ldexp(mantissa, exp2)
+    except OverflowError:
+        return math.copysign(math.inf, mantissa)

@@ -119,24 +119,12 @@ READERS: dict[str, Callable[[str, Any], Any]] = {
     "uint64": functools.partial(whole, most=2**64 - 1),
 }
 
-# The type that the library has each option of; a test compares them.
+# What the library tells of its options, and the type of each field that is read here.
+_TABLE = json.loads(read_text(lambda *to: library.perm_info(abi.FORMAT_OPTIONS, *to)))
 TYPES = {
-    "engine": "word",
-    "device": "word",
-    "precision": "word",
-    "tolerance": "double",
-    "threads": "int32",
-    "memory_limit": "int64, bytes",
-    "time_limit": "double, seconds",
-    "seed": "uint64",
-    "without": "words",
-    "decompose": "word",
-    "cache_dir": "folder",
-    "cache_limit": "int64, bytes",
-    "checkpoint": "file",
-    "checkpoint_seconds": "double, seconds",
-    "machine": "text",
-    "function": "word",
+    field: kind
+    for field, told in _TABLE["facts"].items()
+    if (kind := ", ".join(filter(None, (told["type"], told["unit"])))) in READERS
 }
 
 
@@ -158,9 +146,9 @@ class Prepared:
             cancel=self.stop.function,
             cancel_user=self.stop.address,
             **{
-                FIELDS.get(name, name): READERS[TYPES[name]](name, value)
+                field: READERS[TYPES[field]](name, value)
                 for name, value in given.items()
-                if name in TYPES
+                if (field := FIELDS.get(name, name)) in TYPES
             },
         )
         self.address = ctypes.addressof(self.struct)
@@ -189,10 +177,9 @@ class Prepared:
 @functools.cache
 def _values_of(call: str) -> dict[str, list[str]]:
     """Finds the options that do not count for a call of perm.h, and with which values they do."""
-    table = json.loads(read_text(lambda *to: library.perm_info(abi.FORMAT_OPTIONS, *to)))
     return {
         name: rule["values"].split(", ")
-        for rule in table["rules"]
+        for rule in _TABLE["rules"]
         for name in rule["options"]
         if call in rule["calls"]
     }
