@@ -168,11 +168,14 @@ _with_derivatives.defvjp(_derivatives_forwards, _derivatives_backwards)
 
 
 def _hessian_products(threads: int, A: Any, V: Any) -> Any:
-    A, V = np.asarray(A), np.asarray(V)
-    doubles = np.complex128 if A.dtype.kind == "c" else np.float64
-    matrices, directions = (x.astype(doubles).reshape(-1, *A.shape[-2:]) for x in (A, V))
     options = {"threads": threads} if threads else {}
-    return hessian_products(matrices, directions, options).reshape(A.shape).astype(A.dtype)
+    return hessian_products(_batch(A), _batch(V), options).reshape(A.shape).astype(A.dtype)
+
+
+def _batch(A: Any) -> Any:
+    """Converts an array to what libperm takes: (count, m, n), of doubles."""
+    doubles = np.complex128 if A.dtype.kind == "c" else np.float64
+    return np.asarray(A).astype(doubles).reshape(math.prod(A.shape[:-2]), *A.shape[-2:])
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(1, 2))
@@ -206,10 +209,7 @@ _hafnian.defvjp(_hafnian_forwards, _hafnian_backwards)
 
 
 def _hafnians(loops: bool, options: Any, A: Any) -> Any:
-    A = np.asarray(A)
-    doubles = np.complex128 if A.dtype.kind == "c" else np.float64
-    matrices = A.astype(doubles).reshape(math.prod(A.shape[:-2]), *A.shape[-2:])
-    return hafnians(matrices, loops=loops, **options).reshape(A.shape[:-2]).astype(A.dtype)
+    return hafnians(_batch(A), loops=loops, **options).reshape(A.shape[:-2]).astype(A.dtype)
 
 
 def _call(name: str, outputs: Any) -> Any:

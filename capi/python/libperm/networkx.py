@@ -54,13 +54,22 @@ def biadjacency(
     Parallel edges add up; an edge within a side is a ValueError.
     """
     rows, columns = _sides(G, top_nodes)
-    i, j, weights = _places(G, rows, columns, weight)
-    shape = len(rows), len(columns)
+    return _matrix_of(*_places(G, rows, columns, weight), (len(rows), len(columns))), rows, columns
+
+
+def adjacency(G: nx.Graph, weight: str | None = None) -> tuple[Any, list[Hashable]]:
+    """The symmetric matrix of any graph, as scipy.sparse, and the nodes of its lines; weights as in
+    biadjacency(). An edge from a node to itself stands on the diagonal."""
+    nodes = list(G)
+    return _matrix_of(*_places_of_lines(G, nodes, weight), (len(nodes), len(nodes))), nodes
+
+
+def _matrix_of(i: Any, j: Any, weights: Any, shape: tuple[int, int]) -> Any:
     if weights.dtype != object:
-        return sparse.csr_array((weights, (i, j)), shape=shape), rows, columns
+        return sparse.csr_array((weights, (i, j)), shape=shape)
     dense = np.zeros(shape, object)
     dense[i, j] = weights
-    return dense, rows, columns
+    return dense
 
 
 def _require_no_function(options: Any) -> None:
@@ -124,27 +133,6 @@ def _places(
     return i, j, weights
 
 
-def _matrix(
-    G: nx.Graph, top_nodes: Iterable[Hashable] | None, weight: str | None
-) -> tuple[Matrix, list[Hashable], list[Hashable]]:
-    rows, columns = _sides(G, top_nodes)
-    i, j, weights = _places(G, rows, columns, weight)
-    return of_places((len(rows), len(columns)), i, j, weights, kind_of_array(weights)), rows, columns
-
-
-def adjacency(G: nx.Graph, weight: str | None = None) -> tuple[Any, list[Hashable]]:
-    """The symmetric matrix of any graph, as scipy.sparse, and the nodes of its lines; weights as in
-    biadjacency(). An edge from a node to itself stands on the diagonal."""
-    nodes = list(G)
-    i, j, weights = _places_of_lines(G, nodes, weight)
-    shape = len(nodes), len(nodes)
-    if weights.dtype != object:
-        return sparse.csr_array((weights, (i, j)), shape=shape), nodes
-    dense = np.zeros(shape, object)
-    dense[i, j] = weights
-    return dense, nodes
-
-
 def _places_of_lines(G: nx.Graph, nodes: list[Hashable], weight: str | None) -> tuple[Any, Any, Any]:
     """Row, column and weight, of each pair of neighbours in both halves, in order."""
     i, j, weights = _places(G, nodes, nodes, weight)
@@ -166,16 +154,19 @@ def perfect_matchings(
     different sizes."""
     _require_no_function(options)
     if top_nodes is not None:
-        matrix, rows, columns = _matrix(G, top_nodes, weight)
-        return permanent(matrix, **options) if len(rows) == len(columns) else 0
+        matrix = _matrix(G, top_nodes, weight)
+        return permanent(matrix, **options) if matrix.shape[0] == matrix.shape[1] else 0
     _require_undirected(G)
-    return libperm.hafnian(_matrix_of_lines(G, weight), **options)
+    return libperm.hafnian(_matrix(G, None, weight, of_lines=True), **options)
 
 
-def _matrix_of_lines(G: nx.Graph, weight: str | None) -> Matrix:
-    nodes = list(G)
-    i, j, weights = _places_of_lines(G, nodes, weight)
-    return of_places((len(nodes), len(nodes)), i, j, weights, kind_of_array(weights))
+def _matrix(
+    G: nx.Graph, top_nodes: Iterable[Hashable] | None, weight: str | None, of_lines: bool = False
+) -> Matrix:
+    """Of the smaller side by the larger, or of lines: as the library takes it, whatever the weights."""
+    rows, columns = (list(G), list(G)) if of_lines else _sides(G, top_nodes)
+    i, j, weights = _places_of_lines(G, rows, weight) if of_lines else _places(G, rows, columns, weight)
+    return of_places((len(rows), len(columns)), i, j, weights, kind_of_array(weights))
 
 
 def matchings(
@@ -191,9 +182,9 @@ def matchings(
     weights. As libperm.matchings()."""
     _require_no_function(options)
     if _has_sides(G, top_nodes):
-        return libperm.matchings(_matrix(G, top_nodes, weight)[0], full=full, **options)
+        return libperm.matchings(_matrix(G, top_nodes, weight), full=full, **options)
     options["function"] = "hafnian"
-    return libperm.matchings(_matrix_of_lines(G, weight), full=full, **options)
+    return libperm.matchings(_matrix(G, None, weight, of_lines=True), full=full, **options)
 
 
 def edge_marginals(
@@ -209,22 +200,25 @@ def edge_marginals(
     them.
     """
     _require_no_function(options)
-    if not _has_sides(G, top_nodes):
-        return _marginals_of_lines(G, weight, unmatched, options)
-    rows, columns = _sides(G, top_nodes)
+    of_lines = not _has_sides(G, top_nodes)
+    rows, columns = (list(G),) * 2 if of_lines else _sides(G, top_nodes)
     row, column = ({node: i for i, node in enumerate(side)} for side in (rows, columns))
     if unmatched is None and len(rows) != len(columns):
         raise InvalidMatrixError(
             f"sides of {len(rows)} and {len(columns)} nodes: there is no perfect matching"
         )
-    i, j, weights = _places(G, rows, columns, weight)
-    values = _doubles(weights)
-    matrix = sparse.csr_array((values, (i, j)), shape=(len(rows), len(columns)))
-    matrix = libperm.marginals(matrix, unmatched, unmatched, **options).entries
+    i, j, weights = _places_of_lines(G, rows, weight) if of_lines else _places(G, rows, columns, weight)
+    if of_lines:  # by no matching's edge is a node its own neighbour
+        is_edge = i != j
+        i, j, weights = i[is_edge], j[is_edge], weights[is_edge]
+        options["function"] = "hafnian" if unmatched is None else "loop_hafnian"
+    matrix = sparse.csr_array((_doubles(weights), (i, j)), shape=(len(rows), len(columns)))
+    singles = unmatched, None if of_lines else unmatched
+    entries = libperm.marginals(matrix, *singles, **options).entries
     found = {}
     for u, v in G.edges():
-        i, j = (row[u], column[v]) if u in row else (row[v], column[u])
-        found[u, v] = float(matrix[i, j])
+        at = (row[u], column[v]) if u in row and v in column else (row[v], column[u])
+        found[u, v] = float(entries[at]) if u != v else 0.0
     return found
 
 
@@ -237,17 +231,3 @@ def _doubles(weights: Any) -> Any:
         return weights.astype(float)
     except OverflowError:
         raise InvalidMatrixError("a weight is beyond a double: divide all by the largest one") from None
-
-
-def _marginals_of_lines(
-    G: nx.Graph, weight: str | None, unmatched: float | None, options: Any
-) -> dict[tuple[Hashable, Hashable], float]:
-    nodes = list(G)
-    place = {node: k for k, node in enumerate(nodes)}
-    i, j, weights = _places_of_lines(G, nodes, weight)
-    is_edge = i != j
-    places = i[is_edge], j[is_edge]
-    matrix = sparse.csr_array((_doubles(weights[is_edge]), places), shape=(len(nodes), len(nodes)))
-    function = "hafnian" if unmatched is None else "loop_hafnian"
-    found = libperm.marginals(matrix, unmatched, **{**options, "function": function}).entries
-    return {(u, v): float(found[place[u], place[v]]) if u != v else 0.0 for u, v in G.edges()}

@@ -120,92 +120,68 @@ def distribution(
     return found
 
 
-class _Permanent(torch.autograd.Function):
-    @staticmethod
-    def forward(A: torch.Tensor, options: Mapping[str, Any]) -> torch.Tensor:
-        return _like(A, permanents(_batch(A), **options)).reshape(A.shape[:-2])
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-        ctx.save_for_backward(inputs[0])
-        ctx.options = inputs[1]
-
-    @staticmethod
-    def backward(ctx: Any, slope: torch.Tensor) -> tuple[torch.Tensor, None]:
-        derivatives = _Derivatives.apply(*ctx.saved_tensors, ctx.options)
-        return slope[..., None, None] * derivatives.conj(), None
-
-    @staticmethod
-    def vmap(info: Any, dims: Any, A: torch.Tensor, options: Mapping[str, Any]) -> tuple[Any, int]:
-        return _Permanent.apply(A.movedim(dims[0], 0), options), 0
-
-
-class _Derivatives(torch.autograd.Function):
-    @staticmethod
-    def forward(A: torch.Tensor, options: Mapping[str, Any]) -> torch.Tensor:
-        of_gradient: Any = counting("perm_plan_gradient_batch", options)  # others are of the permanent
-        return _like(A, gradients(_batch(A), **of_gradient)).reshape(A.shape)
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-        ctx.save_for_backward(inputs[0])
-        ctx.options = inputs[1]
-
-    @staticmethod
-    def backward(ctx: Any, slope: torch.Tensor) -> tuple[torch.Tensor, None]:
-        (A,) = ctx.saved_tensors
-        return _HessianProduct.apply(A, slope.conj(), ctx.options).conj(), None
-
-    @staticmethod
-    def vmap(info: Any, dims: Any, A: torch.Tensor, options: Mapping[str, Any]) -> tuple[Any, int]:
-        return _Derivatives.apply(A.movedim(dims[0], 0), options), 0
-
-
-class _HessianProduct(torch.autograd.Function):
-    @staticmethod
-    def forward(A: torch.Tensor, V: torch.Tensor, options: Mapping[str, Any]) -> torch.Tensor:
-        of_gradient = counting("perm_plan_gradient_batch", options)
-        return _like(A, hessian_products(_batch(A), _batch(V), of_gradient)).reshape(A.shape)
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-        pass
-
-    @staticmethod
-    def backward(ctx: Any, slope: torch.Tensor) -> Any:
-        raise NotImplementedError("libperm.torch.permanent is differentiable twice")
-
-    @staticmethod
-    def vmap(
-        info: Any, dims: Any, A: torch.Tensor, V: torch.Tensor, options: Mapping[str, Any]
-    ) -> tuple[Any, int]:
-        count = info.batch_size
-        A, V = (
-            x.expand(count, *x.shape) if dim is None else x.movedim(dim, 0) for x, dim in zip((A, V), dims)
-        )
-        return _HessianProduct.apply(A, V, options), 0
-
-
-class _Hafnian(torch.autograd.Function):
-    @staticmethod
-    def forward(A: torch.Tensor, loops: bool, options: Mapping[str, Any]) -> torch.Tensor:
-        return _like(A, hafnians(_batch(A), loops=loops, **options)).reshape(A.shape[:-2])
+class _OfMatrices(torch.autograd.Function):
+    """Of tensors (..., m, n), and of what is no tensor behind them."""
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
         ctx.save_for_backward(inputs[0])
         ctx.others = inputs[1:]
 
+    @classmethod
+    def vmap(cls, info: Any, dims: Any, *inputs: Any) -> tuple[Any, int]:
+        """Puts the matrices side by side."""
+
+        def in_front(x: Any, dim: int | None) -> Any:
+            if not isinstance(x, torch.Tensor):
+                return x
+            return x.expand(info.batch_size, *x.shape) if dim is None else x.movedim(dim, 0)
+
+        return cls.apply(*map(in_front, inputs, dims)), 0
+
+
+class _Permanent(_OfMatrices):
+    @staticmethod
+    def forward(A: torch.Tensor, options: Mapping[str, Any]) -> torch.Tensor:
+        return _like(A, permanents(_batch(A), **options)).reshape(A.shape[:-2])
+
+    @staticmethod
+    def backward(ctx: Any, slope: torch.Tensor) -> tuple[torch.Tensor, None]:
+        derivatives = _Derivatives.apply(*ctx.saved_tensors, *ctx.others)
+        return slope[..., None, None] * derivatives.conj(), None
+
+
+class _Derivatives(_OfMatrices):
+    @staticmethod
+    def forward(A: torch.Tensor, options: Mapping[str, Any]) -> torch.Tensor:
+        of_gradient: Any = counting("perm_plan_gradient_batch", options)  # others are of the permanent
+        return _like(A, gradients(_batch(A), **of_gradient)).reshape(A.shape)
+
+    @staticmethod
+    def backward(ctx: Any, slope: torch.Tensor) -> tuple[torch.Tensor, None]:
+        return _HessianProduct.apply(*ctx.saved_tensors, slope.conj(), *ctx.others).conj(), None
+
+
+class _HessianProduct(_OfMatrices):
+    @staticmethod
+    def forward(A: torch.Tensor, V: torch.Tensor, options: Mapping[str, Any]) -> torch.Tensor:
+        of_gradient = counting("perm_plan_gradient_batch", options)
+        return _like(A, hessian_products(_batch(A), _batch(V), of_gradient)).reshape(A.shape)
+
+    @staticmethod
+    def backward(ctx: Any, slope: torch.Tensor) -> Any:
+        raise NotImplementedError("libperm.torch.permanent is differentiable twice")
+
+
+class _Hafnian(_OfMatrices):
+    @staticmethod
+    def forward(A: torch.Tensor, loops: bool, options: Mapping[str, Any]) -> torch.Tensor:
+        return _like(A, hafnians(_batch(A), loops=loops, **options)).reshape(A.shape[:-2])
+
     @staticmethod
     def backward(ctx: Any, slope: torch.Tensor) -> tuple[torch.Tensor, None, None]:
         (A,) = ctx.saved_tensors
         return slope[..., None, None] * _hafnian_slope(A, *ctx.others).conj(), None, None
-
-    @staticmethod
-    def vmap(
-        info: Any, dims: Any, A: torch.Tensor, loops: bool, options: Mapping[str, Any]
-    ) -> tuple[Any, int]:
-        return _Hafnian.apply(A.movedim(dims[0], 0), loops, options), 0
 
 
 def _hafnian_slope(A: torch.Tensor, loops: bool, options: Mapping[str, Any]) -> torch.Tensor:
