@@ -6,9 +6,9 @@ import ctypes
 from typing import TYPE_CHECKING, Any
 
 from libperm._core import abi, fock
-from libperm._core.call import run
+from libperm._core.call import call
 from libperm._core.distribution import Distribution, Limits, of_all, of_given
-from libperm._core.library import check, library
+from libperm._core.library import library
 from libperm._core.matrix import array_in
 from libperm._core.options import Prepared
 from libperm._core.photons import MOST_PHOTONS, experiment, modes_in, outcomes_in
@@ -73,15 +73,8 @@ def sample(
         photons=len(came),
         photon_modes=came.ctypes.data,
     )
-    draw = library.perm_sample_photons
-    arguments = (
-        ctypes.addressof(struct),
-        prepared.address,
-        count,
-        drawn_from,
-        samples.ctypes.data,
-    )
-    run(prepared, True, lambda: check(draw(*arguments)))
+    given, found = ctypes.byref(struct), samples.ctypes.data
+    call(prepared, True, library.perm_sample_photons, given, prepared, count, drawn_from, found)
     return samples
 
 

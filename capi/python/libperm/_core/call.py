@@ -6,8 +6,15 @@ import threading
 from typing import Any, Callable
 
 from libperm._core.errors import CancelledError
+from libperm._core.library import check
 from libperm._core.options import Prepared
 from libperm._core.stop import Stop
+
+
+def call(options: Prepared, is_long: bool, function: Any, *arguments: Any) -> None:
+    """Calls a function of the library and checks its status. What has an address, by `_as_parameter_`, is
+    passed itself, and lives until the call has returned."""
+    run(options, is_long, lambda: check(function(*arguments)))
 
 
 def run(options: Prepared, is_long: bool, call: Callable[[], Any]) -> None:

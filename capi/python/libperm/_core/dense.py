@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from libperm._core import abi, exact_minors, quick
 from libperm._core.batch import Batch
-from libperm._core.call import run
+from libperm._core.call import call
 from libperm._core.errors import InvalidMatrixError
 from libperm._core.library import check, library
 from libperm._core.matrix import LONG_ORDER, array_in, read_counts
@@ -61,14 +61,14 @@ class Dense:
         self.is_long = max(lines) + count.bit_length() > LONG_ORDER
 
     def call(self, name: str, options: Mapping[str, Any], outputs: tuple[Any, ...]) -> None:
-        function, a = getattr(library, name), ctypes.addressof(self.struct)
-        addresses = [None if x is None else x.ctypes.data for x in outputs]
+        function, given = getattr(library, name), ctypes.byref(self.struct)
+        places = [None if x is None else x.ctypes.data for x in outputs]
         if not options and not self.is_long:
-            check(function(a, None, *addresses))
+            check(function(given, None, *places))
             return
         prepared = Prepared(options, None)
         prepared.require(sum(x.nbytes for x in outputs if x is not None), "what is told of all matrices")
-        run(prepared, self.is_long, lambda: check(function(a, prepared.address, *addresses)))
+        call(prepared, self.is_long, function, given, prepared, *places)
 
 
 def sub_permanents(

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from libperm._core import abi
-from libperm._core.call import run
+from libperm._core.call import call
 from libperm._core.errors import InvalidOptionError
 from libperm._core.intervals import Scaled
-from libperm._core.library import check, library
+from libperm._core.library import library
 from libperm._core.matrix import Input, read
 from libperm._core.options import MULTIPLICITIES, Prepared
 from libperm._core.partials import Task
@@ -123,15 +123,13 @@ class Estimation:
             None if method is None else method.encode(),
             samples,
         )
-        places = self._given.struct, self._options.struct, self._wanted
-        self._places = [ctypes.addressof(x) for x in places]
         self._task: Task | None = None
 
     def run(self) -> Estimate:
         """What estimate() returns."""
         found = _no_estimate()
-        arguments = *self._places, ctypes.addressof(found)
-        run(self._options, True, lambda: check(library.perm_estimate(*arguments)))
+        wanted, place = ctypes.byref(self._wanted), ctypes.byref(found)
+        call(self._options, True, library.perm_estimate, self._given, self._options, wanted, place)
         return _estimate_of(found)
 
     def shards(self) -> int:
@@ -154,7 +152,8 @@ class Estimation:
         """The task, which is planned once, for all shards."""
         if self._task is None:
             make = library.perm_task_estimate
-            self._task = Task(self._options, lambda place: int(make(*self._places, place)))
+            places = self._given.address, self._options.address, ctypes.addressof(self._wanted)
+            self._task = Task(self._options, lambda place: int(make(*places, place)))
         return self._task
 
 

@@ -143,9 +143,11 @@ class _Minors:
             put_together = (self._line_apart if self._is_graph else self._in_place)(i, kept, count, powers)
             try:
                 value = self._permanent(*put_together)
-            except RefusedError as error:
-                error.args = (f"of A with powers of a large number in place of line {i}: {error}",)
-                raise
+            except RefusedError as error:  # whose bounds and engines are of no matrix of the caller's
+                told = str(error).partition("\n")[0]
+                raise type(error)(
+                    f"exact derivatives by line {i}: {told}; raise a limit: memory_limit or time_limit"
+                ) from None
             for j, x in zip(powers, _digits_of(int(value * scale), bits, len(powers))):
                 is_own_pair = self._is_graph and j == i and not self._has_loops  # which both copies count
                 found.append(Fraction(copies * x, scale * (2 if is_own_pair else 1)))

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from libperm._core import by_rows, counted_batch, dense, exact_minors, full_batch, quick, unmatched
 from libperm._core.batch import batch_of
-from libperm._core.call import run
+from libperm._core.call import call
 from libperm._core.errors import InvalidOptionError, MemoryRefusedError, UnsupportedError
-from libperm._core.library import check, library
+from libperm._core.library import library
 from libperm._core.matrix import Matrix, input_of, read, union
 from libperm._core.options import MULTIPLICITIES, Prepared, counting, is_of_graph, readable_again
 from libperm._core.plan import Plan
@@ -33,7 +33,6 @@ from libperm._core.values import (
     is_entry,
     is_numpy,
     kind_of_array,
-    kind_of_entries,
     plain,
     value_type_of,
 )
@@ -103,13 +102,13 @@ def permanent(
         number = None if full or options else _small(A)
         if number is not None:
             return number
-    return answered(A, row_unmatched, col_unmatched, full, dict(options), 3)
+    return answered(A, row_unmatched, col_unmatched, full, dict(options))
 
 
 def answered(
-    a: Any, row_unmatched: Any, col_unmatched: Any, full: bool, options: dict[str, Any], level: int
+    a: Any, row_unmatched: Any, col_unmatched: Any, full: bool, options: dict[str, Any]
 ) -> Number | Result:
-    """The number, or the Result, of what the options say; a warning tells of the caller `level` calls up."""
+    """The number, or the Result, of what the options say."""
     if row_unmatched is None and col_unmatched is None:
         number = None if full else quick.permanent(a, options) if options else None
         if number is not None:
@@ -120,7 +119,7 @@ def answered(
     answer, kind, wants_exact, as_numpy = found
     if full:
         return result_of(answer, kind, wants_exact, as_numpy)
-    warn_if_missed(answer.struct, level)
+    warn_if_missed(answer.struct)
     return value_of(answer.struct, answer.text, kind, wants_exact, as_numpy)
 
 
@@ -145,8 +144,7 @@ def _weighted(
     answer, matrix = Answer(), read(as_array(a))
     given, kind = weighted_input(matrix, row_unmatched, col_unmatched, options)
     prepared = Prepared(options, "exact" if kind.is_exact else None)
-    arguments = given.address, prepared.address, answer.address
-    run(prepared, True, lambda: check(library.perm_compute(*arguments)))
+    call(prepared, True, library.perm_compute, given, prepared, answer)
     return answer, prepared.kind_of_answer(kind), prepared.wants_exact, is_numpy(matrix.row_ptr)
 
 
@@ -158,8 +156,7 @@ def _computed(a: Any, options: dict[str, Any]) -> tuple[Answer, Kind, bool, bool
     matrix = read(a)
     prepared = Prepared(options, "exact" if matrix.kind.is_exact else None)
     given = input_of(matrix, options)
-    arguments = given.address, prepared.address, answer.address
-    run(prepared, given.is_long, lambda: check(library.perm_compute(*arguments)))
+    call(prepared, given.is_long, library.perm_compute, given, prepared, answer)
     as_numpy = is_numpy(matrix.row_ptr)
     return answer, prepared.kind_of_answer(matrix.kind), prepared.wants_exact, as_numpy
 
@@ -273,20 +270,14 @@ def gradients(
     batch = as_doubles(batch, or_int64=True)
     if batch.ndim != 3:
         raise TypeError(f"an array of {batch.ndim} dimensions is no batch of matrices: 3 are expected")
-    counts_lines = _counts_lines(options)
-    by_sums = dense.are_served(batch) and counting("perm_gradients", options) == options
-    if counts_lines or not by_sums:
-        batch = as_doubles(batch)
-    found: Any
-    if counts_lines:
-        pattern = read([[1.0] * batch.shape[2]] * batch.shape[1])
-        pattern.kind = kind_of_entries(batch.reshape(-1)[:1])
-        plan = Plan._of(pattern, dict(options), value_type_of(pattern.entries, pattern.kind), False)
-        found = plan._gradients(batch, full)
-    elif by_sums:
+    if (
+        not _counts_lines(options)
+        and dense.are_served(batch)
+        and counting("perm_gradients", options) == options
+    ):
         return dense.gradients(batch, options) if full else dense.derivatives(batch, options)
-    else:
-        found = full_batch.gradients(batch, full, options)
+    batch = as_doubles(batch)
+    found: Any = full_batch.gradients(batch, full, readable_again(options))
     if not full:
         return found[1].reshape(batch.shape)
     return replace(

@@ -69,13 +69,13 @@ def hafnian(
         number = quick.hafnian(A, bool(loops))
         if number is not None:
             return number
-    return _answered(A, loops, multiplicity, full, options, 4)
+    return _answered(A, loops, multiplicity, full, options)
 
 
-def _answered(A: Any, loops: Any, multiplicity: Any, full: bool, options: Any, level: int) -> Number | Result:
+def _answered(A: Any, loops: Any, multiplicity: Any, full: bool, options: Any) -> Number | Result:
     weights = _weights(loops, options, multiplicity)
     try:
-        return answered(A, weights, None, full, options, level)
+        return answered(A, weights, None, full, options)
     except (Error, TypeError) as error:
         raise renamed(error, _NAMES) from None
 
@@ -109,7 +109,7 @@ def loop_hafnian(A: Any, **options: Any) -> Any:
     if loops is False:
         raise InvalidOptionError("loops=False: that is hafnian()")
     full = options.pop("full", False)
-    return _answered(A, True if loops is None else loops, multiplicity, full, options, 4)
+    return _answered(A, True if loops is None else loops, multiplicity, full, options)
 
 
 def hafnians(

@@ -8,7 +8,7 @@ import math
 from typing import Any
 
 from libperm._core import abi
-from libperm._core.call import run
+from libperm._core.call import call
 from libperm._core.library import check, library, read_text
 from libperm._core.matrix import Input
 from libperm._core.options import Prepared
@@ -21,10 +21,10 @@ LONG_SECONDS = 0.01  # as predicted: a thread more is not noticed then
 class Handle:
     """A perm_plan, freed with the last that refers to it: a running execution is one."""
 
-    __slots__ = ("_seconds", "address")
+    __slots__ = ("_as_parameter_", "_seconds", "address")
 
     def __init__(self) -> None:
-        self.address = ctypes.c_void_p()
+        self.address = self._as_parameter_ = ctypes.c_void_p()
         self._seconds: float | None = None
 
     def __del__(self, _destroy: Any = library.perm_plan_destroy) -> None:
@@ -41,10 +41,9 @@ class Handle:
     def execute(self, values: Buffer, options: Prepared) -> Answer:
         answer = Answer()
         if self.seconds() > LONG_SECONDS or options.progress is not None:
-            arguments = self.address, values.address, answer.address
-            run(options, True, lambda: check(library.perm_plan_execute(*arguments)))
+            call(options, True, library.perm_plan_execute, self, values, answer)
         else:
-            check(library.perm_plan_execute(self.address, values.address, answer.address))
+            check(library.perm_plan_execute(self, values, answer))
         return answer
 
     def explain(self, form: int) -> str:

@@ -10,8 +10,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from libperm._core import abi
-from libperm._core.call import run
-from libperm._core.library import check, library
+from libperm._core.call import call
+from libperm._core.library import library
 from libperm._core.matrix import input_of, read
 from libperm._core.options import Prepared
 
@@ -121,9 +121,8 @@ def bounds(A: Any, **options: Unpack[Options]) -> Interval:
     """
     matrix, prepared = read(A), Prepared(options, None)
     given = input_of(matrix, options)
-    found, function = abi.Interval(ctypes.sizeof(abi.Interval)), library.perm_bounds
-    places = given.address, prepared.address, ctypes.addressof(found)
-    run(prepared, given.is_long, lambda: check(function(*places)))
+    found = abi.Interval(ctypes.sizeof(abi.Interval))
+    call(prepared, given.is_long, library.perm_bounds, given, prepared, ctypes.byref(found))
     return Interval(
         Bound(found.lower_mantissa, found.lower_exp2, found.lower_method.decode()),
         Bound(found.upper_mantissa, found.upper_exp2, found.upper_method.decode()),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from libperm._core import quick, small_marginals
 from libperm._core.batch import Batch, Results, numbers_in, of_doubles
-from libperm._core.call import run
+from libperm._core.call import call, run
 from libperm._core.errors import CancelledError, Error, InvalidMatrixError, TimeRefusedError
 from libperm._core.handle import LONG_SECONDS, Handle
 from libperm._core.library import check, library
@@ -92,9 +92,9 @@ def marginals(
             return _marginals(*small, a.shape, a.size, lambda entries: entries.reshape(a.shape))
     matrix, prepared = read(a), Prepared(options, None)
     given, _ = weighted_input(matrix, row_unmatched, col_unmatched, options, warns=False)
-    is_long, places = max(matrix.shape, default=0) > LONG_ORDER, (given.address, prepared.address)
+    is_long = max(matrix.shape, default=0) > LONG_ORDER
     form = is_numpy(matrix.row_ptr), partial(matrix.like, a)
-    return _told(prepared, is_long, matrix, form, library.perm_marginals, *places)
+    return _told(prepared, is_long, matrix, form, library.perm_marginals, given, prepared)
 
 
 def marginals_of(
@@ -102,9 +102,8 @@ def marginals_of(
 ) -> Marginals:
     """By a plan of the matrix with its weights, these behind its values; entries in the pattern's order."""
     is_long = handle.seconds() > LONG_SECONDS or max(matrix.shape, default=0) > LONG_ORDER
-    places = handle.address, values.address
     form = as_numpy, lambda entries: entries
-    return _told(options, is_long, matrix, form, library.perm_plan_marginals, *places)
+    return _told(options, is_long, matrix, form, library.perm_plan_marginals, handle, values)
 
 
 def _told(
@@ -119,8 +118,7 @@ def _told(
     as_numpy, in_form = form
     count, answer = matrix.nnz + sum(matrix.shape), Answer()
     found, bounds = (ctypes.c_double * max(1, count))(), (ctypes.c_double * max(1, count))()
-    arguments = *places, ctypes.addressof(found), ctypes.addressof(bounds), answer.address
-    run(options, is_long, lambda: check(function(*arguments)))
+    call(options, is_long, function, *places, found, bounds, answer)
     told, errors = (numbers_in(x, Kind.REAL, as_numpy) for x in (found, bounds))
     result = result_of(answer, Kind.REAL, False, as_numpy)
     return _marginals(told, errors, result, matrix.shape, matrix.nnz, in_form)
@@ -167,9 +165,8 @@ def matchings(A: Any, *, full: bool = False, **options: Unpack[Options]) -> Any:
     given = input_of(matrix, given_options)
     lines = list(map(sum, counts_in(matrix.shape, given_options)))
     count = (lines[0] // 2 if is_of_graph(options) else min(lines)) + 1
-    results, function = Results(count), library.perm_matchings
-    arguments = given.address, prepared.address, count, results.address
-    run(prepared, True, lambda: check(function(*arguments)))
+    results = Results(count)
+    call(prepared, True, library.perm_matchings, given, prepared, count, results.address)
     as_numpy = is_numpy(matrix.row_ptr)
     if full:
         return results.read(matrix.kind, prepared.wants_exact, as_numpy)
@@ -271,7 +268,7 @@ def _of_alike(batch: Any, weights: list[Any], options: dict[str, Any], names: An
     found, bounds = np.empty((count, len(i) + m + n)), np.empty((count, len(i) + m + n))
     function = library.perm_plan_marginals_batch
 
-    def call() -> None:
+    def find() -> None:
         handle.make(given, prepared, is_told=False)
         places = found.ctypes.data, bounds.ctypes.data, results.address
         check(function(handle.address, given.values.address, given.width, count, *places))
@@ -283,7 +280,7 @@ def _of_alike(batch: Any, weights: list[Any], options: dict[str, Any], names: An
 
     if count > 0:
         try:
-            run(prepared, count > LONG_LINES or max(m, n) > LONG_ORDER, call)
+            run(prepared, count > LONG_LINES or max(m, n) > LONG_ORDER, find)
         except Error as error:
             raise _renumbered(error, names) from None
     return _marginals(found, bounds, results.arrays(Kind.REAL), (m, n), len(i), in_form)

@@ -300,7 +300,7 @@ class Input:
             self.value_type,
             *address,
         )
-        self.address = ctypes.addressof(self.struct)
+        self.address = self._as_parameter_ = ctypes.addressof(self.struct)
 
 
 def input_of(

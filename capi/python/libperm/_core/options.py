@@ -151,7 +151,7 @@ class Prepared:
                 if (field := FIELDS.get(name, name)) in TYPES
             },
         )
-        self.address = ctypes.addressof(self.struct)
+        self.address = self._as_parameter_ = ctypes.addressof(self.struct)
         if self.progress is not None:
             self.struct.progress = self.progress.function
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from libperm._core import abi
 from libperm._core.batch import Results
-from libperm._core.call import run
+from libperm._core.call import call, run
 from libperm._core.drawing import draw
 from libperm._core.errors import InvalidOptionError, UnsupportedError
 from libperm._core.library import check, library, read_text
@@ -74,10 +74,10 @@ def lattice_cell(name: str) -> Matrix:
 class _Handle:
     """A perm_periodic_plan, freed with the last that refers to it: a running call is one."""
 
-    __slots__ = ("address",)
+    __slots__ = ("_as_parameter_", "address")
 
     def __init__(self) -> None:
-        self.address = ctypes.c_void_p()
+        self.address = self._as_parameter_ = ctypes.c_void_p()
 
     def __del__(self, _destroy: Any = library.perm_periodic_destroy) -> None:
         _destroy(self.address)
@@ -117,7 +117,6 @@ class Periodic:
         for name in MULTIPLICITIES:
             if options.get(name) is not None:
                 raise UnsupportedError(f"{name}: a periodic matrix has no multiplicities")
-        create = library.perm_periodic_create
         parts = [None if part is None else read(part).kept() for part in (cell, head, tail)]
         if parts[0] is None:
             raise TypeError("NoneType is no matrix: a cell is expected")
@@ -130,12 +129,8 @@ class Periodic:
         addresses = (part and part.address for part in given)
         struct = abi.Periodic(ctypes.sizeof(abi.Periodic), *addresses, self._joined)
         self._handle = _Handle()
-        arguments = (
-            ctypes.addressof(struct),
-            self._options.address,
-            ctypes.byref(self._handle.address),
-        )
-        self._run(lambda: check(create(*arguments)))
+        place = ctypes.byref(self._handle.address)
+        self._call(library.perm_periodic_create, ctypes.byref(struct), self._options, place)
 
     @classmethod
     def lattice(
@@ -161,8 +156,8 @@ class Periodic:
         """
         return cls(lattice_cell(name), joined, head, tail, **options)
 
-    def _run(self, call: Any) -> None:
-        run(self._options, True, call)
+    def _call(self, function: Any, *arguments: Any) -> None:
+        call(self._options, True, function, *arguments)
 
     def _length(self, name: str, length: Any) -> int:
         return whole(name, length, 2**63 - 1)  # the library says which there are
@@ -179,7 +174,7 @@ class Periodic:
         880682
         """
         answer = self._execute(length)
-        warn_if_missed(answer.struct, 2)
+        warn_if_missed(answer.struct)
         return value_of(answer.struct, answer.text, self._kind, self._options.wants_exact)
 
     def compute(self, length: int) -> Result:
@@ -188,22 +183,20 @@ class Periodic:
 
     def terms(self, count: int, first: int = 1) -> list[Number]:
         """Of `count` lengths from `first` on, in one walk."""
-        function = library.perm_periodic_terms
         count, first = whole("count", count, 2**31), self._length("first", first)
         self._options.require(float(count) * SIZE, f"{count} terms")
         results = Results(count)
-        self._run(lambda: check(function(self._handle.address, first, count, results.address)))
+        self._call(library.perm_periodic_terms, self._handle, first, count, results.address)
         for struct in results:
             if not struct.tolerance_met:
-                warn_if_missed(struct, 2)
+                warn_if_missed(struct)
                 break
         values: list[Number] = results.values(self._kind, self._options.wants_exact, False)
         return values
 
     def _execute(self, length: Any) -> Answer:
-        function, answer = library.perm_periodic_execute, Answer()
-        cells = self._length("length", length)
-        self._run(lambda: check(function(self._handle.address, cells, answer.address)))
+        answer, cells = Answer(), self._length("length", length)
+        self._call(library.perm_periodic_execute, self._handle, cells, answer)
         return answer
 
     # ---------------------------------------------------------------- of all lengths
@@ -225,7 +218,7 @@ class Periodic:
             def ask() -> None:
                 texts.append(read_text(lambda *to: function(self._handle.address, form, *to)))
 
-            self._run(ask)
+            run(self._options, True, ask)
             return texts[0]
 
         found: dict[str, Any] = json.loads(text_as(abi.FORMAT_JSON))
@@ -248,11 +241,9 @@ class Periodic:
         >>> growth.lower <= (1 + 5**0.5) / 2 <= growth.upper, growth.upper - growth.lower < 1e-12
         (True, True)
         """
-        function = library.perm_periodic_growth
-        numbers = ctypes.c_double(), ctypes.c_double(), ctypes.c_double()
-        places = [ctypes.byref(number) for number in numbers]
-        self._run(lambda: check(function(self._handle.address, *places)))
-        return Growth(*(number.value for number in numbers))
+        numbers = [(ctypes.c_double * 1)() for _ in Growth._fields]
+        self._call(library.perm_periodic_growth, self._handle, *numbers)
+        return Growth(*(number for (number,) in numbers))
 
     # ---------------------------------------------------------------- explaining
 

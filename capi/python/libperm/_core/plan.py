@@ -12,10 +12,10 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from libperm._core import abi, batch, exact_minors, quick, saving
-from libperm._core.call import run
+from libperm._core.call import call, run
 from libperm._core.drawing import draw
 from libperm._core.handle import LONG_SECONDS, Handle
-from libperm._core.library import check, library, read_text
+from libperm._core.library import library, read_text
 from libperm._core.matchings import Marginals, marginals_of
 from libperm._core.matrix import Matrix, entries_for, input_of, read, require_kind
 from libperm._core.options import Prepared, RunOptions, readable_again
@@ -124,7 +124,7 @@ class Plan:
         if number is not None:
             return number
         answer = self._execute(values)
-        warn_if_missed(answer.struct, 2)
+        warn_if_missed(answer.struct)
         as_numpy = self._answers_numpy(values)
         return value_of(answer.struct, answer.text, self._answer_kind, self._options.wants_exact, as_numpy)
 
@@ -190,26 +190,17 @@ class Plan:
     def _gradient(self, values: Any, full: bool) -> Any:
         if exact_minors.are_asked(self._kind, self._given, False):
             return self._exact_gradient(values, full)
-        function = library.perm_plan_gradient
         handle, buffer = self._encoded(values)
         parts = self._matrix.nnz * (2 if self._kind is Kind.COMPLEX else 1)
         gradient, bounds = (ctypes.c_double * parts)(), (ctypes.c_double * self._matrix.nnz)()
         answer, as_numpy = Answer(), is_numpy(self._matrix.row_ptr)
-        value_as_numpy = self._answers_numpy(values)
-        arguments = (
-            handle.address,
-            buffer.address,
-            ctypes.addressof(gradient),
-            ctypes.addressof(bounds) if full else None,
-            answer.address,
-        )
-        run(self._options, handle.seconds() > LONG_SECONDS, lambda: check(function(*arguments)))
+        is_long, places = handle.seconds() > LONG_SECONDS, (gradient, bounds if full else None, answer)
+        call(self._options, is_long, library.perm_plan_gradient, handle, buffer, *places)
         derivatives = batch.numbers_in(gradient, self._kind, as_numpy)
+        permanent = result_of(answer, self._kind, self._options.wants_exact, self._answers_numpy(values))
         if full:
-            permanent = result_of(answer, self._kind, self._options.wants_exact, value_as_numpy)
             return Gradient(derivatives, batch.numbers_in(bounds, Kind.REAL, as_numpy), permanent)
-        value = result_of(answer, self._kind, self._options.wants_exact, value_as_numpy)
-        return value_or_infinity(value), derivatives
+        return value_or_infinity(permanent), derivatives
 
     def _exact_gradient(self, values: Any, full: bool) -> tuple[Number, Any] | Gradient:
         m, answer, as_numpy = self._matrix, self._execute(values), self._answers_numpy(values)
@@ -249,7 +240,6 @@ class Plan:
         import numpy as np
 
         exact_minors.refuse_batch(self._given)
-        function = library.perm_plan_gradient_batch
         count, flat = batch.rows_in(values, self._matrix)
         require_kind(kind_of_entries(flat), self._kind)
         handle, buffer = self._handle_for(flat), encode(flat, self._input.value_type)
@@ -257,17 +247,9 @@ class Plan:
         results = self._results(count, nnz * (2 if full else 1))
         derivatives = np.empty((count, nnz), complex if self._kind is Kind.COMPLEX else float)
         bounds = np.empty((count, nnz)) if full else None
-        arguments = (
-            handle.address,
-            buffer.address,
-            nnz,
-            count,
-            derivatives.ctypes.data,
-            None if bounds is None else bounds.ctypes.data,
-            results.address,
-        )
-        is_long = 10 * count * handle.seconds() > LONG_SECONDS
-        run(self._options, is_long, lambda: check(function(*arguments)))
+        place, of_bounds = derivatives.ctypes.data, None if bounds is None else bounds.ctypes.data
+        is_long, places = 10 * count * handle.seconds() > LONG_SECONDS, (place, of_bounds, results.address)
+        call(self._options, is_long, library.perm_plan_gradient_batch, handle, buffer, nnz, count, *places)
         permanents = results.arrays(Kind.COMPLEX if self._kind is Kind.COMPLEX else Kind.REAL)
         return Gradient(derivatives, bounds, permanents) if full else (permanents.values, derivatives)
 
@@ -281,20 +263,13 @@ class Plan:
         >>> [round(abs(x), 12) for x in product]
         [0.0, 0.0, 0.0, 1.0]
         """
-        function, m = library.perm_plan_hessian_product, self._matrix
-        handle, buffer = self._encoded(values)
+        m, (handle, buffer) = self._matrix, self._encoded(values)
         entries = entries_for(m, self._kind, V)
         along = encode(entries if len(entries) > 0 else [0], self._input.value_type)
         parts = m.nnz * (2 if self._kind is Kind.COMPLEX else 1)
         product, bounds = (ctypes.c_double * parts)(), (ctypes.c_double * m.nnz)()
-        arguments = (
-            handle.address,
-            buffer.address,
-            along.address,
-            ctypes.addressof(product),
-            ctypes.addressof(bounds),
-        )
-        run(self._options, 10 * handle.seconds() > LONG_SECONDS, lambda: check(function(*arguments)))
+        is_long, places = 10 * handle.seconds() > LONG_SECONDS, (along, product, bounds)
+        call(self._options, is_long, library.perm_plan_hessian_product, handle, buffer, *places)
         as_numpy = is_numpy(m.row_ptr)
         numbers = batch.numbers_in(product, self._kind, as_numpy)
         return (numbers, batch.numbers_in(bounds, Kind.REAL, as_numpy)) if full else numbers

@@ -7,9 +7,9 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from libperm._core.batch import Batch, Results
-from libperm._core.call import run
+from libperm._core.call import call
 from libperm._core.errors import InvalidMatrixError, InvalidOptionError, PrecisionWarning, warn_caller
-from libperm._core.library import check, library
+from libperm._core.library import library
 from libperm._core.matrix import Matrix, counts_in, read, union
 from libperm._core.options import Prepared, is_of_graph, readable_again
 from libperm._core.plan import Plan
@@ -67,9 +67,8 @@ def polynomial(
         lines[1] = lines[0]  # they are the same
     may_stay = row_unmatched is not None or options.get("function") != "hafnian"
     count = (min(lines) if may_stay else lines[0] // 2) + 1
-    results, function = Results(count), library.perm_polynomial
-    arguments = given.address, other.address, prepared.address, count, results.address
-    run(prepared, True, lambda: check(function(*arguments)))
+    results = Results(count)
+    call(prepared, True, library.perm_polynomial, given, other, prepared, count, results.address)
     kind = prepared.kind_of_answer(kind)
     if full:
         return results.read(kind, prepared.wants_exact, as_numpy)

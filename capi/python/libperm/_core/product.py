@@ -6,9 +6,9 @@ import ctypes
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 from libperm._core import abi
-from libperm._core.call import run
+from libperm._core.call import call
 from libperm._core.errors import InvalidMatrixError, UnsupportedError
-from libperm._core.library import check, library
+from libperm._core.library import library
 from libperm._core.matrix import LONG_ORDER, read
 from libperm._core.options import MULTIPLICITIES, Prepared
 from libperm._core.result import Answer, Result, result_of, value_of, warn_if_missed
@@ -66,11 +66,11 @@ def permanent_of_product(
     buffers = [encode(x.entries, value_type) for x in (u, v)]
     addresses = (buffer.address for buffer in buffers)
     struct = abi.Factors(ctypes.sizeof(abi.Factors), *u.shape, *addresses, value_type, 0)
-    arguments = ctypes.addressof(struct), prepared.address, answer.address
-    run(prepared, u.shape[0] > LONG_ORDER, lambda: check(library.perm_compute_product(*arguments)))
+    given, is_long = ctypes.byref(struct), u.shape[0] > LONG_ORDER
+    call(prepared, is_long, library.perm_compute_product, given, prepared, answer)
     if full:
         return result_of(answer, kind, prepared.wants_exact, as_numpy)
-    warn_if_missed(answer.struct, 2)
+    warn_if_missed(answer.struct)
     return value_of(answer.struct, answer.text, kind, prepared.wants_exact, as_numpy)
 
 

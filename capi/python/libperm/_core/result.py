@@ -5,14 +5,14 @@ from __future__ import annotations
 import ctypes
 import math
 import numbers
-import warnings
+import operator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from html import escape
 from typing import Any, Callable
 
 from libperm._core import abi
-from libperm._core.errors import PrecisionWarning
+from libperm._core.errors import PrecisionWarning, warn_caller
 from libperm._core.library import library
 from libperm._core.result_number import Parts, formatted, parts_of, parts_of_number
 from libperm._core.scalars import Kind, Number, exact_of
@@ -23,11 +23,11 @@ SIZE = ctypes.sizeof(abi.Result)
 class Answer:
     """A perm_result that frees its text."""
 
-    __slots__ = ("address", "struct")
+    __slots__ = ("_as_parameter_", "address", "struct")
 
     def __init__(self) -> None:
         self.struct = abi.Result(SIZE)
-        self.address = ctypes.addressof(self.struct)
+        self.address = self._as_parameter_ = ctypes.addressof(self.struct)
 
     def __del__(self, _clear: Any = library.perm_result_clear) -> None:
         _clear(self.address)
@@ -82,14 +82,21 @@ def in_numpy(value: float | complex) -> Any:
     return np.complex128(value) if isinstance(value, complex) else np.float64(value)
 
 
-def warn_if_missed(struct: abi.Result | Result, level: int) -> None:
+def warn_if_missed(struct: abi.Result | Result) -> None:
     if not struct.tolerance_met:
-        warnings.warn(
+        warn_caller(
             f"the relative error bound is {struct.rel_error_bound:.2g}, more than the tolerance; "
             'precision="dd" or "exact" tells more digits, libperm.compute() what is certain',
             PrecisionWarning,
-            stacklevel=level + 1,
         )
+
+
+def _comparison(of: Callable[[float, float], bool]) -> Callable[[Result, object], bool]:
+    def compared(self: Result, other: object) -> bool:
+        order = self._order(other)
+        return NotImplemented if order is None else of(order, 0)
+
+    return compared
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -217,21 +224,7 @@ class Result:
             return None
         return (re > theirs[0]) - (re < theirs[0])
 
-    def __lt__(self, other: object) -> bool:
-        order = self._order(other)
-        return NotImplemented if order is None else order < 0
-
-    def __le__(self, other: object) -> bool:
-        order = self._order(other)
-        return NotImplemented if order is None else order <= 0
-
-    def __gt__(self, other: object) -> bool:
-        order = self._order(other)
-        return NotImplemented if order is None else order > 0
-
-    def __ge__(self, other: object) -> bool:
-        order = self._order(other)
-        return NotImplemented if order is None else order >= 0
+    __lt__, __le__, __gt__, __ge__ = map(_comparison, (operator.lt, operator.le, operator.gt, operator.ge))
 
     def __format__(self, spec: str) -> str:
         """As Python's numbers: of integers all of theirs, of others e, f, g and %."""

@@ -23,7 +23,7 @@ _INT64 = range(-(2**63), 2**63)
 class Buffer:
     """An address, and what has to live as long as it is used."""
 
-    __slots__ = ("address", "owner")
+    __slots__ = ("_as_parameter_", "address", "owner")
 
     def __init__(self, owner: Any) -> None:
         self.owner = owner
@@ -33,6 +33,7 @@ class Buffer:
             self.address = ctypes.addressof(owner)
         else:
             self.address = owner.__array_interface__["data"][0]
+        self._as_parameter_ = self.address
 
 
 def is_array(entries: Any) -> bool:
