@@ -73,24 +73,17 @@ class ExactJPDA(DataAssociator):
     @staticmethod
     def _updated(given: Any, found: Any, timestamp: Any) -> Any:
         columns, entries, left = found
+        missed = given[0], MissedDetection(timestamp=timestamp), left
+        detected = [(h, h.measurement, entries[columns[id(h.measurement)]]) for h in given if h]
         updated = [
             SingleProbabilityHypothesis(
-                given[0].prediction,
-                MissedDetection(timestamp=timestamp),
-                measurement_prediction=given[0].measurement_prediction,
-                probability=Probability(float(left)),
+                hypothesis.prediction,
+                measurement,
+                measurement_prediction=hypothesis.measurement_prediction,
+                probability=Probability(float(probability)),
             )
+            for hypothesis, measurement, probability in [missed, *detected]
         ]
-        for hypothesis in given:
-            if hypothesis:
-                updated.append(
-                    SingleProbabilityHypothesis(
-                        hypothesis.prediction,
-                        hypothesis.measurement,
-                        measurement_prediction=hypothesis.measurement_prediction,
-                        probability=Probability(float(entries[columns[id(hypothesis.measurement)]])),
-                    )
-                )
         return MultipleHypothesis(updated, True, 1)
 
 

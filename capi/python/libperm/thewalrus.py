@@ -40,13 +40,17 @@ def perm(A: Any, method: str = "bbfg", **options: Unpack[Options]) -> Number:
     and for NaN. method: "bbfg" or "ryser", which libperm does not need to be told. Of integers it is an int,
     exact.
     """
+    _require_square(A)
+    if method not in ("bbfg", "ryser"):
+        raise ValueError(f"method is {method!r}: 'bbfg' or 'ryser' is expected")
+    return permanent(A, **options)
+
+
+def _require_square(A: Any) -> None:
     if not isinstance(A, np.ndarray):
         raise TypeError("Input matrix must be a NumPy array.")
     if A.ndim != 2 or A.shape[0] != A.shape[1]:
         raise ValueError("Input matrix must be square.")
-    if method not in ("bbfg", "ryser"):
-        raise ValueError(f"method is {method!r}: 'bbfg' or 'ryser' is expected")
-    return permanent(A, **options)
 
 
 def permanent_repeated(A: Any, rpt: Iterable[int], **options: Unpack[Options]) -> Number:
@@ -61,10 +65,7 @@ _METHODS = ("glynn", "recursive", "inclexcl")
 
 def _symmetric(A: Any, rtol: float, atol: float) -> Any:
     """Checks A as The Walrus does; one half of what it allows to differ is taken."""
-    if not isinstance(A, np.ndarray):
-        raise TypeError("Input matrix must be a NumPy array.")
-    if A.ndim != 2 or A.shape[0] != A.shape[1]:
-        raise ValueError("Input matrix must be square.")
+    _require_square(A)
     if (A == A.T).all():
         return A
     if np.isnan(A).any():
@@ -134,8 +135,7 @@ def hafnian_repeated(
 def hafnian_sparse(A: Any, D: Any = None, loop: bool = False, **options: Unpack[Options]) -> Number:
     """As thewalrus.hafnian_sparse; D: of these lines alone."""
     A = array_of(A)
-    if A.ndim != 2 or A.shape[0] != A.shape[1]:
-        raise ValueError("Input matrix must be square.")
+    _require_square(A)
     lines = sorted(range(len(A)) if D is None else set(D))
     if lines and not 0 <= lines[0] <= lines[-1] < len(A):
         raise ValueError(f"D names lines {lines[0]} to {lines[-1]}, and A has {len(A)}")

@@ -1,13 +1,15 @@
 // What XLA calls: permanents of an array (..., m, n), and their derivatives, of float and double, real or
 // complex. Floats are computed with as doubles.
 #include "capi/python/loaded.hpp"
-#include "capi/python/xla/full_plans.hpp"
 
+#include <perm.h>
 #include <xla/ffi/api/ffi.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +20,58 @@ namespace {
 namespace ffi = xla::ffi;
 
 constexpr std::int64_t most_lines = 40; // of perm_gradients
+
+// The functions are those of the libperm.so.1 that the package has loaded.
+struct Library {
+    decltype(&perm_plan_create) create = nullptr;
+    decltype(&perm_plan_execute_batch) execute_batch = nullptr;
+    decltype(&perm_plan_gradient_batch) gradient_batch = nullptr;
+    decltype(&perm_gradients) gradients = nullptr;
+    decltype(&perm_result_clear) clear = nullptr;
+    decltype(&perm_last_error) last_error = nullptr;
+} library;
+
+struct Shape {
+    std::int64_t rows, columns;
+    perm_value_type type; // PERM_VALUE_F64, PERM_VALUE_C128
+    std::string precision;
+    double tolerance;
+    int threads;
+
+    auto operator<=>(const Shape &) const = default;
+};
+
+perm_plan *made_for(const Shape &shape) {
+    std::vector<std::int64_t> row_ptr, col_idx;
+    for (std::int64_t i = 0; i <= shape.rows; ++i) row_ptr.push_back(i * shape.columns);
+    for (std::int64_t i = 0; i < shape.rows; ++i)
+        for (std::int64_t j = 0; j < shape.columns; ++j) col_idx.push_back(j);
+    perm_csr full = PERM_CSR_INIT;
+    full.n_rows = shape.rows, full.n_cols = shape.columns, full.nnz = row_ptr.back();
+    full.row_ptr = row_ptr.data(), full.col_idx = col_idx.data();
+    full.value_type = shape.type;
+    perm_opts opts = PERM_OPTS_INIT;
+    if (!shape.precision.empty()) opts.precision = shape.precision.c_str();
+    opts.tolerance = shape.tolerance;
+    opts.threads = shape.threads;
+    perm_plan *plan = nullptr;
+    library.create(&full, &opts, &plan);
+    return plan;
+}
+
+// Returns the plan of full matrices of a shape: it is made when it is first asked for, and kept, as XLA keeps
+// what it compiled. Null where it cannot be made: perm_last_error tells why. May be called by many threads.
+const perm_plan *plan_of(const Shape &shape) {
+    static std::mutex mutex;
+    static std::map<Shape, const perm_plan *>
+        plans; // never freed: a call may be under way when the process ends
+    const std::lock_guard lock(mutex);
+    const auto found = plans.find(shape);
+    if (found != plans.end()) return found->second;
+    const perm_plan *plan = made_for(shape);
+    if (plan) plans.emplace(shape, plan);
+    return plan;
+}
 
 ffi::Error failed() {
     return {ffi::ErrorCode::kInvalidArgument, std::string("libperm: ") + library.last_error()};
@@ -114,8 +168,9 @@ ffi::Error permanents(ffi::AnyBuffer a, ffi::Result<ffi::AnyBuffer> values, std:
 ffi::Error gradients(ffi::AnyBuffer a, ffi::Result<ffi::AnyBuffer> values,
                      ffi::Result<ffi::AnyBuffer> derivatives, std::int64_t threads) {
     const Call call(a, "", 0, threads);
+    Doubles matrices(a, true), to(*values, false), slopes(*derivatives, false);
+    perm_status status;
     if (call.shape.rows == call.shape.columns && call.shape.rows <= most_lines) {
-        Doubles matrices(a, true), to(*values, false), slopes(*derivatives, false);
         perm_dense dense = PERM_DENSE_INIT;
         dense.n_rows = dense.n_cols = call.shape.rows;
         dense.count = call.count;
@@ -123,21 +178,16 @@ ffi::Error gradients(ffi::AnyBuffer a, ffi::Result<ffi::AnyBuffer> values,
         dense.value_type = call.shape.type;
         perm_opts opts = PERM_OPTS_INIT;
         opts.threads = call.shape.threads;
-        if (library.gradients(&dense, &opts, slopes.data(), nullptr, to.data(), nullptr) != PERM_OK)
-            return failed();
-        to.store();
-        slopes.store();
-        return ffi::Error::Success();
+        status = library.gradients(&dense, &opts, slopes.data(), nullptr, to.data(), nullptr);
+    } else {
+        const perm_plan *plan = plan_of(call.shape);
+        if (!plan) return failed();
+        const Results results(call.count);
+        status = library.gradient_batch(plan, matrices.data(), call.shape.rows * call.shape.columns,
+                                        call.count, slopes.data(), nullptr, results.results.get());
+        results.write(to.data(), is_complex(a));
     }
-    const perm_plan *plan = plan_of(call.shape);
-    if (!plan) return failed();
-    Doubles matrices(a, true), to(*values, false), slopes(*derivatives, false);
-    const Results results(call.count);
-    const std::int64_t entries = call.shape.rows * call.shape.columns;
-    if (library.gradient_batch(plan, matrices.data(), entries, call.count, slopes.data(), nullptr,
-                               results.results.get()) != PERM_OK)
-        return failed();
-    results.write(to.data(), is_complex(a));
+    if (status != PERM_OK) return failed();
     to.store();
     slopes.store();
     return ffi::Error::Success();

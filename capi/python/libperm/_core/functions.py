@@ -18,9 +18,7 @@ from libperm._core.result import (
     Gradient,
     Result,
     result_of,
-    value_of,
     value_or_infinity,
-    warn_if_missed,
 )
 from libperm._core.scalars import Kind, Number, numbers_of
 from libperm._core.sequences import items_of
@@ -116,11 +114,7 @@ def answered(
         found = _computed(a, options)
     else:
         found = _weighted(a, row_unmatched, col_unmatched, options)
-    answer, kind, wants_exact, as_numpy = found
-    if full:
-        return result_of(answer, kind, wants_exact, as_numpy)
-    warn_if_missed(answer.struct)
-    return value_of(answer.struct, answer.text, kind, wants_exact, as_numpy)
+    return result_of(*found) if full else found[0].number(*found[1:])
 
 
 def compute(
@@ -145,7 +139,7 @@ def _weighted(
     given, kind = weighted_input(matrix, row_unmatched, col_unmatched, options)
     prepared = Prepared(options, "exact" if kind.is_exact else None)
     call(prepared, True, library.perm_compute, given, prepared, answer)
-    return answer, prepared.kind_of_answer(kind), prepared.wants_exact, is_numpy(matrix.row_ptr)
+    return answer, *prepared.form(kind, is_numpy(matrix.row_ptr))
 
 
 def _computed(a: Any, options: dict[str, Any]) -> tuple[Answer, Kind, bool, bool]:
@@ -157,8 +151,7 @@ def _computed(a: Any, options: dict[str, Any]) -> tuple[Answer, Kind, bool, bool
     prepared = Prepared(options, "exact" if matrix.kind.is_exact else None)
     given = input_of(matrix, options)
     call(prepared, given.is_long, library.perm_compute, given, prepared, answer)
-    as_numpy = is_numpy(matrix.row_ptr)
-    return answer, prepared.kind_of_answer(matrix.kind), prepared.wants_exact, as_numpy
+    return answer, *prepared.form(matrix.kind, is_numpy(matrix.row_ptr))
 
 
 def permanents(

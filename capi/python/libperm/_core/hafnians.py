@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from libperm._core import quick
 from libperm._core.errors import Error, InvalidOptionError, renamed
 from libperm._core.functions import answered, permanents
+from libperm._core.quantities import is_flag
 from libperm._core.result import Result
 from libperm._core.scalars import Number
 
@@ -85,13 +86,11 @@ def _weights(loops: Any, options: dict[str, Any], multiplicity: Any) -> Any:
     for name in ("function", "row_multiplicity", "col_multiplicity"):
         if options.get(name) is not None:
             raise InvalidOptionError(f"{name}: of a hafnian multiplicity and loops say it")
-    is_flag = (
-        loops is None or isinstance(loops, bool) or type(loops).__name__ in ("bool", "bool_")
-    )  # numpy's too
-    options["function"] = "hafnian" if is_flag and not loops else "loop_hafnian"
+    are_own = loops is None or is_flag(loops)
+    options["function"] = "hafnian" if are_own and not loops else "loop_hafnian"
     if multiplicity is not None:
         options["row_multiplicity"] = multiplicity
-    return None if is_flag else loops
+    return None if are_own else loops
 
 
 def loop_hafnian(A: Any, **options: Any) -> Any:

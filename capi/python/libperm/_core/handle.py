@@ -18,17 +18,27 @@ from libperm._core.values import Buffer
 LONG_SECONDS = 0.01  # as predicted: a thread more is not noticed then
 
 
-class Handle:
-    """A perm_plan, freed with the last that refers to it: a running execution is one."""
+class Owned:
+    """What the library made, freed with the last that refers to it: a running call is one."""
 
-    __slots__ = ("_as_parameter_", "_seconds", "address")
+    __slots__ = ("_as_parameter_", "_destroy", "address")
+
+    def __init__(self, destroy: Any) -> None:
+        self.address = self._as_parameter_ = ctypes.c_void_p()
+        self._destroy = destroy
+
+    def __del__(self) -> None:
+        self._destroy(self.address)
+
+
+class Handle(Owned):
+    """A perm_plan."""
+
+    __slots__ = ("_seconds",)
 
     def __init__(self) -> None:
-        self.address = self._as_parameter_ = ctypes.c_void_p()
+        super().__init__(library.perm_plan_destroy)
         self._seconds: float | None = None
-
-    def __del__(self, _destroy: Any = library.perm_plan_destroy) -> None:
-        _destroy(self.address)
 
     def make(self, given: Input, options: Prepared, is_told: bool = True) -> None:
         """The plan of `given` is told of its values only if is_told says so."""
@@ -43,7 +53,7 @@ class Handle:
         if self.seconds() > LONG_SECONDS or options.progress is not None:
             call(options, True, library.perm_plan_execute, self, values, answer)
         else:
-            check(library.perm_plan_execute(self, values, answer))
+            check(library.perm_plan_execute(self.address, values.address, answer.address))
         return answer
 
     def explain(self, form: int) -> str:

@@ -36,20 +36,21 @@ def times_form(form: Any, old: Any, layer: Layer, of: Any) -> Any:
 
 def product_of_forms(forms: Any, ways: Iterable[Layer], of: Any) -> Any:
     """The coefficients of the product of the columns of forms, (modes, photons)."""
-    found = forms[0, :1] * 0 + 1
-    for i, layer in enumerate(ways):
-        found = times_form(forms[:, i], found, layer, of)
-    return found
+    return _form_by_form((forms,), ways, of)[0]
 
 
 def product_and_mass(forms: Any, ways: Iterable[Layer], of: Any) -> tuple[Any, Any]:
     """The same, and the sums of the absolute values of the terms, which errors are shares of."""
-    sizes = abs(forms)
-    found, mass = forms[0, :1] * 0 + 1, sizes[0, :1] * 0 + 1
-    for i, layer in enumerate(ways):
-        found = times_form(forms[:, i], found, layer, of)
-        mass = times_form(sizes[:, i], mass, layer, of) + _LEAST
+    found, mass = _form_by_form((forms, abs(forms)), ways, of)
     return found, mass
+
+
+def _form_by_form(forms: tuple[Any, ...], ways: Iterable[Layer], of: Any) -> list[Any]:
+    found = [form[0, :1] * 0 + 1 for form in forms]
+    for i, layer in enumerate(ways):
+        found = [times_form(form[:, i], old, layer, of) for form, old in zip(forms, found)]
+        found[1:] = [mass + _LEAST for mass in found[1:]]
+    return found
 
 
 def permanent_of_forms(forms: Any, copies: tuple[int, ...], caps: tuple[int, ...], of: Any) -> Any:

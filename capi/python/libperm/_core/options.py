@@ -173,6 +173,10 @@ class Prepared:
         """Residues are integers, whatever the entries are."""
         return Kind.INTEGER if self.is_modular else kind
 
+    def form(self, kind: Kind, as_numpy: bool) -> tuple[Kind, bool, bool]:
+        """As what answers of a matrix of that kind come out, as result_of() and its like take it."""
+        return self.kind_of_answer(kind), self.wants_exact, as_numpy
+
 
 @functools.cache
 def _values_of(call: str) -> dict[str, list[str]]:

@@ -15,12 +15,13 @@ from libperm._core.batch import Results
 from libperm._core.call import call, run
 from libperm._core.drawing import draw
 from libperm._core.errors import InvalidOptionError, UnsupportedError
+from libperm._core.handle import Owned
 from libperm._core.library import check, library, read_text
 from libperm._core.matrix import Input, Matrix, read
 from libperm._core.options import MULTIPLICITIES, Prepared
 from libperm._core.picture import panels_of_periodic
 from libperm._core.quantities import whole
-from libperm._core.result import SIZE, Answer, Result, result_of, value_of, warn_if_missed
+from libperm._core.result import SIZE, Answer, Result, result_of, warn_if_missed
 from libperm._core.scalars import Number, exact_of
 from libperm._core.values import value_type_of
 
@@ -71,18 +72,6 @@ def lattice_cell(name: str) -> Matrix:
     return Matrix((cell.n_rows, cell.n_cols), row_ptr, col_idx, list(values))
 
 
-class _Handle:
-    """A perm_periodic_plan, freed with the last that refers to it: a running call is one."""
-
-    __slots__ = ("_as_parameter_", "address")
-
-    def __init__(self) -> None:
-        self.address = self._as_parameter_ = ctypes.c_void_p()
-
-    def __del__(self, _destroy: Any = library.perm_periodic_destroy) -> None:
-        _destroy(self.address)
-
-
 class Periodic:
     """A matrix of equal cells: each has r rows and r columns, and its rows reach the columns of the d cells
     before it and behind it.
@@ -128,7 +117,7 @@ class Periodic:
         given = [part and Input(part, value_type_of(part.entries, part.kind)) for part in parts]
         addresses = (part and part.address for part in given)
         struct = abi.Periodic(ctypes.sizeof(abi.Periodic), *addresses, self._joined)
-        self._handle = _Handle()
+        self._handle = Owned(library.perm_periodic_destroy)
         place = ctypes.byref(self._handle.address)
         self._call(library.perm_periodic_create, ctypes.byref(struct), self._options, place)
 
@@ -173,9 +162,7 @@ class Periodic:
         >>> libperm.Periodic([[1, 1, 1]], precision="mod:1000003").permanent(10**15)
         880682
         """
-        answer = self._execute(length)
-        warn_if_missed(answer.struct)
-        return value_of(answer.struct, answer.text, self._kind, self._options.wants_exact)
+        return self._execute(length).number(self._kind, self._options.wants_exact, False)
 
     def compute(self, length: int) -> Result:
         """The same, with its bounds and how it was computed."""

@@ -27,9 +27,7 @@ from libperm._core.result import (
     Gradient,
     Result,
     result_of,
-    value_of,
     value_or_infinity,
-    warn_if_missed,
 )
 from libperm._core.scalars import Kind, Number
 from libperm._core.unmatched import weighted_input
@@ -123,15 +121,14 @@ class Plan:
         number = None if kept is None else quick.execute(kept, values)
         if number is not None:
             return number
-        answer = self._execute(values)
-        warn_if_missed(answer.struct)
-        as_numpy = self._answers_numpy(values)
-        return value_of(answer.struct, answer.text, self._answer_kind, self._options.wants_exact, as_numpy)
+        return self._execute(values).number(*self._form(values))
 
     def compute(self, values: Any = None) -> Result:
         """The same, with its bounds and how it was computed."""
-        answer, as_numpy = self._execute(values), self._answers_numpy(values)
-        return result_of(answer, self._answer_kind, self._options.wants_exact, as_numpy)
+        return result_of(self._execute(values), *self._form(values))
+
+    def _form(self, values: Any) -> tuple[Kind, bool, bool]:
+        return self._answer_kind, self._options.wants_exact, self._answers_numpy(values)
 
     def _answers_numpy(self, values: Any) -> bool:
         return is_numpy(self._matrix.row_ptr if values is None else values)
@@ -197,29 +194,25 @@ class Plan:
         is_long, places = handle.seconds() > LONG_SECONDS, (gradient, bounds if full else None, answer)
         call(self._options, is_long, library.perm_plan_gradient, handle, buffer, *places)
         derivatives = batch.numbers_in(gradient, self._kind, as_numpy)
-        permanent = result_of(answer, self._kind, self._options.wants_exact, self._answers_numpy(values))
+        permanent = result_of(answer, *self._form(values))
         if full:
             return Gradient(derivatives, batch.numbers_in(bounds, Kind.REAL, as_numpy), permanent)
         return value_or_infinity(permanent), derivatives
 
     def _exact_gradient(self, values: Any, full: bool) -> tuple[Number, Any] | Gradient:
-        m, answer, as_numpy = self._matrix, self._execute(values), self._answers_numpy(values)
-        entries = m.entries if values is None else entries_for(m, self._kind, values)
-        matrix = Matrix(m.shape, m.row_ptr, m.col_idx, entries, self._kind)
-        found = exact_minors.gradient(
-            matrix,
-            result_of(answer, self._answer_kind, self._options.wants_exact, as_numpy),
-            self._given,
-            Plan._of,
-        )
-        if is_numpy(m.row_ptr):
+        matrix, permanent = self._with(values), self.compute(values)
+        found = exact_minors.gradient(matrix, permanent, self._given, Plan._of)
+        if is_numpy(matrix.row_ptr):
             import numpy as np
 
             found = replace(found, derivatives=np.array(found.derivatives, dtype=object))
-        if full:
-            return found
-        value = value_of(answer.struct, answer.text, self._answer_kind, self._options.wants_exact, as_numpy)
-        return value, found.derivatives
+        return found if full else (permanent.value, found.derivatives)
+
+    def _with(self, values: Any) -> Matrix:
+        """The matrix, or that of the pattern with these values."""
+        m = self._matrix
+        entries = m.entries if values is None else entries_for(m, self._kind, values)
+        return Matrix(m.shape, m.row_ptr, m.col_idx, entries, self._kind)
 
     def gradients(self, values: Any, full: bool = False, with_permanents: bool = False) -> Any:
         """Of many matrices, given as for permanents(): their derivatives by the entries of the pattern, in
@@ -290,9 +283,7 @@ class Plan:
         >>> gates.marginals([1.0, 1.0, 1.0], row_unmatched=1.0, col_unmatched=0.5).value
         2.75
         """
-        m = self._matrix
-        entries = m.entries if values is None else entries_for(m, self._kind, values)
-        matrix = Matrix(m.shape, m.row_ptr, m.col_idx, entries, self._kind)
+        matrix = self._with(values)
         given, _ = weighted_input(matrix, row_unmatched, col_unmatched, self._given, warns=False)
         key = row_unmatched is None, col_unmatched is None, given.value_type
         self._open()

@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
+import math
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from libperm._core import abi
 from libperm._core.call import call
 from libperm._core.errors import InvalidMatrixError, UnsupportedError
 from libperm._core.library import library
-from libperm._core.matrix import LONG_ORDER, read
+from libperm._core.matrix import LONG_ORDER, Matrix, array_in, read
 from libperm._core.options import MULTIPLICITIES, Prepared
-from libperm._core.result import Answer, Result, result_of, value_of, warn_if_missed
-from libperm._core.scalars import Kind, Number
+from libperm._core.result import Answer, Result, result_of
+from libperm._core.scalars import Number
 from libperm._core.values import encode, is_numpy, value_type_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from libperm._core.options import Options
-
-
-class _Factor(NamedTuple):
-    shape: tuple[int, int]
-    entries: Any  # all of them, row by row
-    kind: Kind
-    as_numpy: bool
 
 
 @overload
@@ -59,7 +53,7 @@ def permanent_of_product(
             f"U has the shape {u.shape} and V {v.shape}: both have n rows, and a column for each t of "
             "A[i, j] = sum of U[i, t] V[j, t]"
         )
-    kind, as_numpy = max(u.kind, v.kind), u.as_numpy or v.as_numpy
+    kind, as_numpy = max(u.kind, v.kind), is_numpy(u.row_ptr) or is_numpy(v.row_ptr)
     prepared, answer = Prepared(dict(options), "exact" if kind.is_exact else None), Answer()
     types = {value_type_of(x.entries, kind) for x in (u, v)}
     value_type = types.pop() if len(types) == 1 else abi.VALUE_TEXT
@@ -68,19 +62,14 @@ def permanent_of_product(
     struct = abi.Factors(ctypes.sizeof(abi.Factors), *u.shape, *addresses, value_type, 0)
     given, is_long = ctypes.byref(struct), u.shape[0] > LONG_ORDER
     call(prepared, is_long, library.perm_compute_product, given, prepared, answer)
-    if full:
-        return result_of(answer, kind, prepared.wants_exact, as_numpy)
-    warn_if_missed(answer.struct)
-    return value_of(answer.struct, answer.text, kind, prepared.wants_exact, as_numpy)
+    form = prepared.form(kind, as_numpy)
+    return result_of(answer, *form) if full else answer.number(*form)
 
 
-def _factor(given: Any) -> _Factor:
+def _factor(given: Any) -> Matrix:
+    """With all entries, row by row."""
     matrix = read(given, with_zeros=True)
-    as_numpy = is_numpy(matrix.row_ptr)
-    rows, columns = matrix.shape
-    if matrix.nnz == rows * columns:
-        return _Factor(matrix.shape, matrix.entries, matrix.kind, as_numpy)
-    entries: list[Any] = [0] * (rows * columns)  # of what is sparse
-    for (i, j), x in zip(matrix.positions(), matrix.entries):
-        entries[i * columns + j] = x
-    return _Factor(matrix.shape, entries, matrix.kind, as_numpy)
+    if matrix.nnz < math.prod(matrix.shape):
+        full = read(array_in(given), with_zeros=True)  # of what is sparse
+        return Matrix(full.shape, full.row_ptr, full.col_idx, full.entries, matrix.kind)
+    return matrix

@@ -40,9 +40,13 @@ def real(name: str, value: Any) -> float:
         raise InvalidOptionError(f"{name} is {value!r}: a number is expected") from None
 
 
-def flag(name: str, value: Any) -> bool:
+def is_flag(value: Any) -> bool:
     """True or False, numpy's too."""
-    if isinstance(value, bool) or type(value).__name__ in ("bool", "bool_"):
+    return isinstance(value, bool) or type(value).__name__ in ("bool", "bool_")
+
+
+def flag(name: str, value: Any) -> bool:
+    if is_flag(value):
         return bool(value)
     raise InvalidOptionError(f"{name} is {value!r}: True or False is expected")
 

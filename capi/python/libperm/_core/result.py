@@ -35,6 +35,11 @@ class Answer:
     def text(self) -> str:
         return text_of_result(self.struct)
 
+    def number(self, kind: Kind, wants_exact: bool, as_numpy: bool) -> Number:
+        """The number, with a warning where it misses the tolerance."""
+        warn_if_missed(self.struct)
+        return value_of(self.struct, self.text, kind, wants_exact, as_numpy)
+
 
 def text_of_result(struct: abi.Result) -> str:
     return ctypes.string_at(struct.text).decode() if struct.text else ""

@@ -135,5 +135,5 @@ def permanents(
         is_long = count * handle.seconds() > LONG_SECONDS
         fill = partial(results.fill, handle.address, given.values.address, given.width)
         run(prepared, is_long, fill)
-    how = prepared.kind_of_answer(kind), prepared.wants_exact, as_numpy
+    how = prepared.form(kind, as_numpy)
     return results.read(*how) if full else results.values(*how)
