@@ -15,7 +15,7 @@ import pytest
 from support import MULTIPLIER, rng
 
 import libperm
-from libperm._core import batch, dense, full_batch, functions, quick
+from libperm._core import batch, batches, dense, quick
 from libperm._core.library import library
 from libperm._core.matrix import LONG_LINES, LONG_ORDER
 
@@ -68,7 +68,7 @@ def same(monkeypatch):
         fast = outcome(call)
         with monkeypatch.context() as patch:
             patch.setattr(quick, "compiled", None)
-            patch.setattr(full_batch, "_idle", {})  # whose plans know of it
+            patch.setattr(batches, "_idle", {})  # whose plans know of it
             slow = outcome(call)
         assert fast == slow
         return fast
@@ -533,7 +533,7 @@ def test_arrays_in_a_list_are_an_array_of_them(dtype, monkeypatch):
     counts = {"row_multiplicity": [[1, 0, 2, 1]] * 5, "col_multiplicity": [1, 1, 1, 1]}
     for options in ({}, counts, {"row_unmatched": 1.0}):
         expected = libperm.permanents(np.stack(arrays), **options)
-        monkeypatch.setattr(functions, "_matrices", lambda *_: pytest.fail("one by one"))
+        monkeypatch.setattr(batches, "_matrices", lambda *_: pytest.fail("one by one"))
         found = libperm.permanents(arrays, **options)
         monkeypatch.undo()
         assert type(found) is type(expected)

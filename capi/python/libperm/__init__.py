@@ -57,6 +57,7 @@ with _ are not for use.
 
 from libperm import boson as boson
 from libperm._core.batch import Batch
+from libperm._core.batches import gradients, permanents
 from libperm._core.dense import sub_permanents
 from libperm._core.errors import (
     CancelledError,
@@ -74,7 +75,7 @@ from libperm._core.errors import (
     UnsupportedError,
 )
 from libperm._core.estimates import Estimate, Estimation, estimate
-from libperm._core.functions import compute, gradient, gradients, permanent, permanents
+from libperm._core.functions import compute, gradient, permanent
 from libperm._core.hafnians import hafnian, hafnians, loop_hafnian
 from libperm._core.intervals import Bound, Interval, Scaled, bounds
 from libperm._core.library import info, set_log_level, version

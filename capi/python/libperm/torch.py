@@ -19,7 +19,7 @@ import numpy as np
 import torch
 
 from libperm._core import differentiable
-from libperm._core.functions import gradients, permanents
+from libperm._core.batches import gradients, permanents
 from libperm._core.hafnians import hafnians
 from libperm._core.options import counting
 from libperm._core.polynomials import hessian_products

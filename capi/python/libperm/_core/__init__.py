@@ -5,7 +5,7 @@ What callers give  matrix, values, scalars, sequences, quantities; options, seed
 What they get      result, result_number, batch, intervals, partials
 One matrix         functions, product, polynomials; quick, by the extension `compiled`; dense, by_rows,
                    exact_minors, hafnians
-Many matrices      counted_batch, full_batch
+Many matrices      batches
 Patterns           plan, handle, saving; periodic; picture, drawing
 Matchings          matchings, unmatched, small_marginals, samples
 Estimates          estimates

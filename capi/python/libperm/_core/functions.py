@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
-from libperm._core import by_rows, counted_batch, dense, exact_minors, full_batch, quick, unmatched
-from libperm._core.batch import batch_of
+from libperm._core import by_rows, dense, exact_minors, quick
 from libperm._core.call import call
-from libperm._core.errors import InvalidOptionError, MemoryRefusedError, UnsupportedError
+from libperm._core.errors import MemoryRefusedError, UnsupportedError
 from libperm._core.library import library
-from libperm._core.matrix import Matrix, input_of, read, union
-from libperm._core.options import MULTIPLICITIES, Prepared, counting, is_of_graph, readable_again
+from libperm._core.matrix import Matrix, input_of, read
+from libperm._core.options import Prepared, is_of_graph, readable_again
 from libperm._core.plan import Plan
 from libperm._core.result import (
     Answer,
@@ -20,18 +19,12 @@ from libperm._core.result import (
     result_of,
     value_or_infinity,
 )
-from libperm._core.scalars import Kind, Number, numbers_of
-from libperm._core.sequences import items_of
+from libperm._core.scalars import Kind, Number
 from libperm._core.unmatched import weighted_input
 from libperm._core.values import (
-    any_negative,
     as_array,
     as_doubles,
-    is_array,
-    is_entry,
     is_numpy,
-    kind_of_array,
-    plain,
     value_type_of,
 )
 
@@ -152,136 +145,6 @@ def _computed(a: Any, options: dict[str, Any]) -> tuple[Answer, Kind, bool, bool
     given = input_of(matrix, options)
     call(prepared, given.is_long, library.perm_compute, given, prepared, answer)
     return answer, *prepared.form(matrix.kind, is_numpy(matrix.row_ptr))
-
-
-def permanents(
-    batch: Any,
-    *,
-    full: bool = False,
-    row_unmatched: Any = None,
-    col_unmatched: Any = None,
-    **options: Unpack[Options],
-) -> Any:
-    """Of many matrices of one shape: an array (count, m, n), or a list of matrices. Planned once, for all
-    places where any of them has an entry; the result is as Plan.permanents() returns it.
-    row_unmatched, col_unmatched: weights of lines that may stay unmatched, as in permanent(): the same for
-    all matrices, or a row of them for each, (count, m) and (count, n). So the options row_multiplicity and
-    col_multiplicity; matrices with the same ones are then one batch.
-
-    >>> import libperm
-    >>> libperm.permanents([[[1, 2], [3, 4]], [[1, 0], [0, 5]]])
-    [10, 5]
-    >>> libperm.permanents([[[1, 2], [3, 4]]] * 2, row_multiplicity=[[2, 0], [1, 1]])
-    [4, 10]
-    >>> libperm.permanents([[[1, 2], [3, 4]], [[1, 0], [0, 5]]], row_unmatched=1, col_unmatched=[1, 2])
-    [26, 14]
-    """
-    batch = _stacked(batch) if isinstance(batch, (list, tuple)) else as_array(batch)
-    if options:
-        options = cast("Options", readable_again(options))
-    has_weights = row_unmatched is not None or col_unmatched is not None
-    if _counts_lines(options):
-        batch = batch if is_array(batch) else _matrices(batch)
-        shape = batch.shape[1:] if is_array(batch) else batch[0].shape if batch else (0, 0)
-        counts = counted_batch.counts_of_each(options, len(batch), shape)
-        if counts is not None:
-            if has_weights:
-                raise InvalidOptionError(
-                    "weights of unmatched lines and multiplicities of each matrix: not both"
-                )
-            return counted_batch.permanents(batch, counts, full, options, permanents)
-    if is_array(batch):
-        if batch.ndim != 3:
-            raise TypeError(f"an array of {batch.ndim} dimensions is no batch of matrices: 3 are expected")
-        is_general = has_weights or _counts_lines(options)
-        found = None if is_general else full_batch.permanents(batch, full, options)
-        if found is not None:
-            return found
-        used = is_entry(batch).any(axis=0)
-        pattern = read(used)
-        (rows, cols), count = used.nonzero(), len(batch)
-        flat = plain(batch[:, rows, cols].reshape(-1))
-        kind, as_numpy = kind_of_array(batch), True  # of the zeros too
-    else:
-        matrices = _matrices(batch)
-        if not matrices:
-            return batch_of([]) if full else []
-        pattern, count = union(matrices), len(matrices)
-        flat = numbers_of([x for matrix in matrices for x in matrix.entries_in(pattern)])
-        kind = max(matrix.kind for matrix in matrices)
-        as_numpy = any(is_numpy(matrix.row_ptr) for matrix in matrices)
-    typical = Matrix(pattern.shape, pattern.row_ptr, pattern.col_idx, flat[: pattern.nnz], kind)
-    if has_weights:
-        weights = row_unmatched, col_unmatched
-        return unmatched.permanents(typical, (count, flat), weights, full, as_numpy, options)
-    signless = kind is not Kind.COMPLEX and not any_negative(flat)
-    plan = Plan._of(typical, dict(options), value_type_of(flat, kind), signless)
-    return plan._permanents(count, flat, full, as_numpy)
-
-
-def _stacked(batch: Any) -> Any:
-    """Arrays of one shape and type in a list as one array."""
-    first: Any = batch[0] if batch else None
-    if not is_array(first):
-        return batch
-    kind = first.dtype, first.shape
-    if first.dtype.char not in "dDl" or first.ndim != 2 or first.size == 0:
-        return batch
-    import numpy as np
-
-    are_alike = all(type(a) is np.ndarray and (a.dtype, a.shape) == kind for a in batch)  # no masked ones
-    return np.stack(batch) if are_alike else batch
-
-
-def _matrices(batch: Any) -> list[Matrix]:
-    if hasattr(batch, "tocsr"):
-        raise TypeError("scipy.sparse is one matrix: pass a list of such")
-    return [read(a) for a in items_of(batch, "matrices")]
-
-
-def gradients(
-    batch: Any, *, full: bool = False, with_permanents: bool = False, **options: Unpack[Options]
-) -> Any:
-    """Of many matrices, an array (count, m, n): the derivatives of each permanent by each of its entries, by
-    zeros too, as an array of that shape, of float64 or complex128; gradient() has them exactly. Planned once
-    for that shape.
-    with_permanents=True: a pair, the permanents and they; full=True: a libperm.Gradient, with bounds of their
-    errors, and a libperm.Batch of permanents.
-
-    >>> import libperm, numpy as np
-    >>> libperm.gradients(np.array([[[1.0, 2.0], [3.0, 4.0]], [[1.0, 0.0], [0.0, 5.0]]]))
-    array([[[4., 3.],
-            [2., 1.]],
-    <BLANKLINE>
-           [[5., 0.],
-            [0., 1.]]])
-    """
-    if with_permanents and not full:
-        both = gradients(batch, full=True, **options)
-        return both.permanent.values, both.derivatives
-    exact_minors.refuse_batch(options)
-    batch = as_doubles(batch, or_int64=True)
-    if batch.ndim != 3:
-        raise TypeError(f"an array of {batch.ndim} dimensions is no batch of matrices: 3 are expected")
-    if (
-        not _counts_lines(options)
-        and dense.are_served(batch)
-        and counting("perm_gradients", options) == options
-    ):
-        return dense.gradients(batch, options) if full else dense.derivatives(batch, options)
-    batch = as_doubles(batch)
-    found: Any = full_batch.gradients(batch, full, readable_again(options))
-    if not full:
-        return found[1].reshape(batch.shape)
-    return replace(
-        found,
-        derivatives=found.derivatives.reshape(batch.shape),
-        error_bounds=found.error_bounds.reshape(batch.shape),
-    )
-
-
-def _counts_lines(options: Any) -> bool:
-    return any(options.get(name) is not None for name in MULTIPLICITIES)
 
 
 @overload

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from libperm._core import quick
+from libperm._core.batches import permanents
 from libperm._core.errors import Error, InvalidOptionError, renamed
-from libperm._core.functions import answered, permanents
+from libperm._core.functions import answered
 from libperm._core.quantities import is_flag
 from libperm._core.result import Result
 from libperm._core.scalars import Number

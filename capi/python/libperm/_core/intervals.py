@@ -61,6 +61,8 @@ class Bound(Scaled):
     mantissa: float
     method: str
 
+    __str__ = object.__str__  # six digits to nearest might lie on the other side
+
     @property
     def exactly(self) -> Fraction:
         return Fraction(self.mantissa) * Fraction(2) ** self.exp2

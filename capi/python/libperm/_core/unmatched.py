@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from itertools import chain
 from typing import Any
 
 from libperm._core import abi
-from libperm._core.batch import Results
-from libperm._core.call import run
 from libperm._core.errors import InvalidMatrixError, UnmatchedWarning, warn_caller
-from libperm._core.handle import LONG_SECONDS, Handle
 from libperm._core.matrix import Input, Matrix, counts_in, input_of
-from libperm._core.options import Prepared, is_of_graph, readable_again
-from libperm._core.result import SIZE
+from libperm._core.options import is_of_graph, readable_again
 from libperm._core.scalars import Kind, numbers_of
 from libperm._core.sequences import items_of
 from libperm._core.values import as_array, encode, is_array, kind_of_entries, plain, value_type_of
@@ -114,26 +109,3 @@ def _side_by_side(count: int, parts: Sequence[Any]) -> Any:
     lists = [part.tolist() if is_array(part) else part for part in parts]
     shares = ((part, k * n, (k + 1) * n) for k in range(count) for part, n in zip(lists, widths))
     return [x for part, begin, end in shares for x in part[begin:end]]
-
-
-def permanents(
-    pattern: Matrix,
-    many: tuple[int, Any],
-    weights: tuple[Any, Any],
-    full: bool,
-    as_numpy: bool,
-    options: Mapping[str, Any],
-) -> Any:
-    """Of many matrices of this pattern, as weighted_input() takes them; weights: of rows and columns, as
-    libperm.permanents() takes them."""
-    given, kind = weighted_input(pattern, *weights, options, many=many)
-    prepared, count = Prepared(options, "exact" if kind.is_exact else None), many[0]
-    prepared.require(count * float(SIZE), f"what is told of {count} matrices")
-    handle, results = Handle(), Results(count)
-    if count > 0:
-        run(prepared, given.is_long, lambda: handle.make(given, prepared, is_told=False))
-        is_long = count * handle.seconds() > LONG_SECONDS
-        fill = partial(results.fill, handle.address, given.values.address, given.width)
-        run(prepared, is_long, fill)
-    how = prepared.form(kind, as_numpy)
-    return results.read(*how) if full else results.values(*how)
