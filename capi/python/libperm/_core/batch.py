@@ -93,12 +93,14 @@ class Results:
     def fill(self, plan: Any, values: int, width: int) -> None:
         check(library.perm_plan_execute_batch(plan, values, width, len(self._array), self.address))
 
-    def values(self, kind: Kind, wants_exact: bool, as_numpy: bool) -> Any:
-        """Raises OverflowError in a list where no double is near."""
+    def values(self, kind: Kind, wants_exact: bool, as_numpy: bool, in_list: bool = False) -> Any:
+        """An array of numpy's numbers, or a list of them; raises OverflowError in a list where no double is
+        near."""
         wants_exact = wants_exact or kind.is_exact
-        if as_numpy and not (wants_exact and kind is not Kind.COMPLEX):
+        if as_numpy and not in_list and not (wants_exact and kind is not Kind.COMPLEX):
             return self.arrays(kind).values
-        return [value_of(x, partial(text_of_result, x), kind, wants_exact) for x in self._array]
+        form = kind, wants_exact, as_numpy and in_list and not wants_exact
+        return [value_of(x, partial(text_of_result, x), *form) for x in self._array]
 
     def read(self, kind: Kind, wants_exact: bool, as_numpy: bool) -> Batch:
         wants_exact = wants_exact or kind.is_exact

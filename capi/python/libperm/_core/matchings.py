@@ -17,7 +17,7 @@ from libperm._core.handle import LONG_SECONDS, Handle
 from libperm._core.library import check, library
 from libperm._core.matrix import LONG_LINES, LONG_ORDER, Matrix, counts_in, input_of, of_places, read
 from libperm._core.options import Prepared, is_of_graph, readable_again
-from libperm._core.result import SIZE, Answer, Result, in_numpy, result_of
+from libperm._core.result import SIZE, Answer, Result, result_of
 from libperm._core.scalars import Kind
 from libperm._core.unmatched import required, weighted_input
 from libperm._core.values import Buffer, as_array, as_doubles, is_array, is_numpy
@@ -167,12 +167,8 @@ def matchings(A: Any, *, full: bool = False, **options: Unpack[Options]) -> Any:
     count = (lines[0] // 2 if is_of_graph(options) else min(lines)) + 1
     results = Results(count)
     call(prepared, True, library.perm_matchings, given, prepared, count, results.address)
-    as_numpy = is_numpy(matrix.row_ptr)
-    if full:
-        return results.read(matrix.kind, prepared.wants_exact, as_numpy)
-    found: list[Any] = results.values(matrix.kind, prepared.wants_exact, False)
-    is_plain = matrix.kind.is_exact or prepared.wants_exact or not as_numpy
-    return found if is_plain else list(map(in_numpy, found))
+    form = matrix.kind, prepared.wants_exact, is_numpy(matrix.row_ptr)
+    return results.read(*form) if full else results.values(*form, in_list=True)
 
 
 def _reals(numbers: Any) -> Any:

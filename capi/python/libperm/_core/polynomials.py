@@ -13,7 +13,6 @@ from libperm._core.library import library
 from libperm._core.matrix import Matrix, counts_in, read, union
 from libperm._core.options import Prepared, is_of_graph, readable_again
 from libperm._core.plan import Plan
-from libperm._core.result import in_numpy
 from libperm._core.scalars import Kind
 from libperm._core.unmatched import weighted_input
 from libperm._core.values import as_array, encode, is_numpy
@@ -69,13 +68,11 @@ def polynomial(
     count = (min(lines) if may_stay else lines[0] // 2) + 1
     results = Results(count)
     call(prepared, True, library.perm_polynomial, given, other, prepared, count, results.address)
-    kind = prepared.kind_of_answer(kind)
+    form = prepared.form(kind, as_numpy)
     if full:
-        return results.read(kind, prepared.wants_exact, as_numpy)
+        return results.read(*form)
     _warn_of_missed(results)
-    found: list[Any] = results.values(kind, prepared.wants_exact, False)
-    is_plain = kind.is_exact or prepared.wants_exact or not as_numpy
-    return found if is_plain else list(map(in_numpy, found))
+    return results.values(*form, in_list=True)
 
 
 def principal_sums(A: Any, *, full: bool = False, **options: Unpack[Options]) -> Any:
