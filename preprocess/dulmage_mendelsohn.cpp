@@ -92,8 +92,8 @@ class StrongComponents {
 
 } // namespace
 
-std::vector<std::int32_t> triangular_blocks(const Pattern &a, const Matching &perfect) {
-    return StrongComponents(a, perfect, no_poll).of_row();
+std::vector<std::int32_t> triangular_blocks(const Pattern &a, const Matching &perfect, const Poll &poll) {
+    return StrongComponents(a, perfect, poll).of_row();
 }
 
 template <class Value>

@@ -10,6 +10,7 @@
 #include "lib/periodic/period/sectors.hpp"
 #include "lib/periodic/power/dense_matrix.hpp"
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -95,18 +96,6 @@ Cost cost_of(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, b
     return cost;
 }
 
-template <class N> Ranged<N> number_of(const SquaredNumber &x) {
-    typename N::Arithmetic::Number number;
-    std::memcpy(&number, x.parts.data(), sizeof number);
-    return Ranged<N>::normalised(N::coefficient(number, x.absolute), x.exp2);
-}
-
-template <class N> SquaredNumber squared_number(const Ranged<N> &x) {
-    SquaredNumber out{{}, x.number.magnitude(), x.exp2};
-    std::memcpy(out.parts.data(), &x.number.value, sizeof x.number.value);
-    return out;
-}
-
 // The sizes that stand for the entries: none is below its entry's absolute value.
 std::vector<Gaussian> magnitudes_of(const PeriodicPlan &plan) {
     std::vector<Gaussian> sizes;
@@ -127,22 +116,12 @@ std::vector<Ranged<Signed<A>>> terms_by_squares(const PeriodicPlan &plan, const 
     const Numbers numbers;
     std::vector<Ranged<Signed<A>>> terms;
     if (plan.joined()) {
-        for (std::int64_t m = first; m < first + count; ++m) {
-            terms.push_back(Numbers::zero());
-            for (const SquaredNumber &x : traces_by_squares(plan, entries, m, control))
-                terms.back() =
-                    terms.back() + Ranged<Signed<A>>{Signed<A>::number(x.times), 0} * number_of<Signed<A>>(x);
-        }
+        for (std::int64_t m = first; m < first + count; ++m)
+            terms.push_back(FloatSquares<A>::term(plan, entries, m, control));
         return terms;
     }
     const auto advance_to_first = [&](PeriodWalk<Numbers> &walk) {
-        std::vector<SquaredNumber> before;
-        for (const auto &x : walk.numbers()) before.push_back(squared_number(x));
-        std::vector<Ranged<Signed<A>>> after;
-        for (const SquaredNumber &x :
-             advanced_by_squares(plan, entries, before, first - plan.open.least, control))
-            after.push_back(number_of<Signed<A>>(x));
-        walk.set(std::move(after));
+        walk.set(FloatSquares<A>::advanced(plan, entries, walk.numbers(), first - plan.open.least, control));
         return first;
     };
     walk_open(plan, numbers, factors, first, count, control, advance_to_first,
@@ -163,7 +142,15 @@ std::vector<Outcome> terms_in(const PeriodicPlan &plan, const std::vector<Gaussi
         return factors;
     };
     const Roundings roundings(plan, product_roundings(arithmetic));
+    // Where N holds no sum of absolute values, that is the number itself.
+    constexpr bool bounds_itself = sizeof(N) == sizeof(typename N::Arithmetic::Number);
+    const double unit_of_magnitude = unit_of(bounds_itself ? arithmetic : Arithmetic::real);
     std::vector<Outcome> outcomes;
+    const auto tell = [&](const auto &number, double of_ends, double of_matrix) {
+        const std::int64_t m = first + std::ssize(outcomes);
+        outcomes.push_back(
+            outcome_of(number, arithmetic, of_ends + roundings.of(m, of_matrix), unit_of_magnitude));
+    };
     if (cost_of(plan, first, count, is_dd(arithmetic)).squares()) {
         using A = typename N::Arithmetic;
         std::size_t inner = 0, folded = 0;
@@ -171,26 +158,23 @@ std::vector<Outcome> terms_in(const PeriodicPlan &plan, const std::vector<Gaussi
             inner = std::max(inner, block.states);
             if (plan.joined()) folded = std::max(folded, sectors_in(block)); // states of an orbit, added up
         }
-        const auto states = static_cast<double>(plan.states());
-        const double of_matrix =
-            static_cast<double>(folded) + product_roundings(inner, is_complex(arithmetic), is_dd(arithmetic));
+        const double states = static_cast<double>(plan.states()),
+                     of_matrix = static_cast<double>(folded) +
+                                 product_roundings(inner, is_complex(arithmetic), is_dd(arithmetic));
+        // Numbers with exponents are multiplied with a matrix once for each bit of the length.
+        const double of_vectors =
+            plan.joined()
+                ? 0
+                : static_cast<double>(std::bit_width(static_cast<std::uint64_t>(first))) * (2 * states + 8);
         const auto factors = factors_as.template operator()<Signed<A>>();
-        const std::vector<Gaussian> sizes = magnitudes_of(plan);
-        const SquaredEntries entries{values, sizes, arithmetic};
+        const std::vector<Gaussian> sizes = bounds_itself ? std::vector<Gaussian>() : magnitudes_of(plan);
+        const SquaredEntries entries{values, bounds_itself ? values : sizes};
         for (const auto &number : terms_by_squares<A>(plan, entries, factors, first, count, control))
-            outcomes.push_back(outcome_of(
-                number, arithmetic,
-                4 * states + 8 + roundings.of(first + static_cast<std::int64_t>(outcomes.size()), of_matrix),
-                plan.nonnegative ? unit_of(arithmetic) : unit_of(Arithmetic::real)));
+            tell(number, 4 * states + 8 + of_vectors, of_matrix);
         return outcomes;
     }
     const std::vector<Ranged<N>> factors = factors_as.template operator()<N>();
-    // Where N holds no sum of absolute values, that is the number itself.
-    constexpr bool bounds_itself = sizeof(N) == sizeof(typename N::Arithmetic::Number);
-    for (const auto &number : terms_of(plan, numbers, factors, first, count, control))
-        outcomes.push_back(outcome_of(number, arithmetic,
-                                      roundings.of(first + static_cast<std::int64_t>(outcomes.size())),
-                                      unit_of(bounds_itself ? arithmetic : Arithmetic::real)));
+    for (const auto &number : terms_of(plan, numbers, factors, first, count, control)) tell(number, 0, 0);
     return outcomes;
 }
 

@@ -4,6 +4,8 @@
 #include "lib/base/error.hpp"
 #include "lib/periodic/cell/symmetries.hpp"
 #include "lib/periodic/period/period_writer.hpp"
+#include "preprocess/dulmage_mendelsohn.hpp"
+#include "preprocess/index.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -55,19 +57,22 @@ class StateMap {
     bool reversed_ = false;
 };
 
-// The components of the graph of all levels in which states lie on loops (Tarjan, SIAM J. Comput. 1 (1972)).
+// The components of the graph of all levels in which states lie on loops.
 class Components {
   public:
     static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
-    Components(const PeriodLevels &levels, const Poll &poll) : levels_(&levels) {
-        first_.push_back(0);
-        for (const PeriodLevel &level : levels) first_.push_back(first_.back() + level.states());
-        index_.assign(first_.back(), none);
-        low_.assign(first_.back(), 0);
-        component_.assign(first_.back(), none);
-        PolledSteps steps(poll);
-        for (std::size_t s = 0; s < levels.back().states(); ++s) visit(levels.size() - 1, s, steps);
+    Components(const PeriodLevels &levels, const Poll &poll) : first_(levels.size()) {
+        const Pattern graph = graph_of(levels);
+        Matching itself{graph.rows, {}, std::vector<std::int32_t>(at(graph.rows))};
+        std::iota(itself.row_of_col.begin(), itself.row_of_col.end(), std::int32_t{0});
+        const std::vector<std::int32_t> strong = triangular_blocks(graph, itself, poll);
+        std::vector<std::uint32_t> number(strong.size(), 0); // first the states, then none or the number
+        for (const std::int32_t c : strong) ++number[at(c)];
+        for (std::int32_t node = 0; levels.size() == 1 && node < graph.rows; ++node)
+            number[at(strong[at(node)])] += std::ranges::count(graph.row(node), node) > 0;
+        for (std::uint32_t &n : number) n = n > 1 ? count_++ : none;
+        for (const std::int32_t c : strong) component_.push_back(number[at(c)]);
     }
 
     // Tells the component of a state behind a level; none where it lies on no loop.
@@ -75,72 +80,34 @@ class Components {
     std::uint32_t count() const { return count_; }
 
   private:
-    struct Frame {
-        std::size_t level, state;
-        std::uint32_t move;
-    };
-
-    // The states before a level are those behind the one before, and before the first those behind the last.
-    std::size_t before(std::size_t level) const { return level == 0 ? levels_->size() - 1 : level - 1; }
-
-    void visit(std::size_t level, std::size_t state, PolledSteps &steps) {
-        if (index_[first_[level] + state] != none) return;
-        enter(level, state);
-        while (!frames_.empty()) {
-            steps.take(4);
-            Frame &frame = frames_.back();
-            const PeriodLevel &of = (*levels_)[frame.level];
-            const std::size_t node = first_[frame.level] + frame.state;
-            if (frame.move < of.first[frame.state + 1]) {
-                const std::size_t to_level = before(frame.level), to_state = of.moves[frame.move++].source,
-                                  to = first_[to_level] + to_state;
-                if (index_[to] == none)
-                    enter(to_level, to_state);
-                else if (component_[to] == none && on_stack(to))
-                    low_[node] = std::min(low_[node], index_[to]);
-                continue;
+    // From each state to those that it takes from; the states before the first level are those behind the
+    // last, which come first.
+    Pattern graph_of(const PeriodLevels &levels) {
+        std::vector<std::size_t> order(levels.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::rotate(order.begin(), order.end() - 1, order.end());
+        std::size_t states = 0;
+        for (const std::size_t l : order) first_[l] = std::exchange(states, states + levels[l].states());
+        if (states > at(std::numeric_limits<std::int32_t>::max()))
+            throw Error(PERM_REFUSED_MEMORY, formatted("a period has {} states, row by row: at most 2^31 - 1 "
+                                                       "can be looked through for loops",
+                                                       states));
+        Pattern graph;
+        graph.rows = graph.cols = static_cast<std::int32_t>(states);
+        for (const std::size_t l : order) {
+            const std::size_t sources = first_[l == 0 ? levels.size() - 1 : l - 1];
+            for (std::size_t s = 0; s < levels[l].states(); ++s) {
+                for (std::uint32_t m = levels[l].first[s]; m < levels[l].first[s + 1]; ++m)
+                    graph.col.push_back(static_cast<std::int32_t>(sources + levels[l].moves[m].source));
+                graph.row_ptr.push_back(std::ssize(graph.col));
             }
-            frames_.pop_back();
-            if (!frames_.empty()) {
-                const std::size_t parent = first_[frames_.back().level] + frames_.back().state;
-                low_[parent] = std::min(low_[parent], low_[node]);
-            }
-            if (low_[node] == index_[node]) close(node);
         }
-    }
-    void enter(std::size_t level, std::size_t state) {
-        const std::size_t node = first_[level] + state;
-        index_[node] = low_[node] = next_++;
-        stack_.push_back(node);
-        if (node >= done_.size()) done_.resize(first_.back(), false);
-        frames_.push_back({level, state, (*levels_)[level].first[state]});
-    }
-    bool on_stack(std::size_t node) const { return !done_[node]; }
-    void close(std::size_t node) {
-        const bool loops = stack_.back() != node || loops_to_itself(node);
-        for (;;) {
-            const std::size_t top = stack_.back();
-            stack_.pop_back();
-            done_[top] = true;
-            if (loops) component_[top] = count_;
-            if (top == node) break;
-        }
-        if (loops) ++count_;
-    }
-    bool loops_to_itself(std::size_t node) const { // only where there is one level
-        if (levels_->size() != 1) return false;
-        const PeriodLevel &level = levels_->front();
-        for (std::uint32_t m = level.first[node]; m < level.first[node + 1]; ++m)
-            if (level.moves[m].source == node) return true;
-        return false;
+        return graph;
     }
 
-    const PeriodLevels *levels_;
-    std::vector<std::size_t> first_, stack_;
-    std::vector<std::uint32_t> index_, low_, component_;
-    std::vector<bool> done_;
-    std::vector<Frame> frames_;
-    std::uint32_t next_ = 0, count_ = 0;
+    std::vector<std::size_t> first_; // of each level's states their number in the graph
+    std::vector<std::uint32_t> component_;
+    std::uint32_t count_ = 0;
 };
 
 std::vector<PeriodBlock> split(const PeriodLevels &levels, const Components &components) {
