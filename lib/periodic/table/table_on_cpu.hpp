@@ -48,7 +48,7 @@ template <class Numbers> class TableOnCpu {
                 TableStep none;
                 none.slot = slot;
                 const TableLists without(layout_, none);
-                blocks_of(without, [&](std::uint32_t set) { empty(without, set); });
+                blocks_of(without, [&](std::uint32_t set) { fill(without, none, set); });
             }
         }
     }
@@ -116,12 +116,6 @@ template <class Numbers> class TableOnCpu {
             x = step.opened < 0 ? Numbers::zero()
                                 : numbers_->multiply((*factors_)[static_cast<std::size_t>(step.opened)], x);
         }
-    }
-    void empty(const TableLists &lists, std::uint32_t set) {
-        const List list = list_of(lists, low_size(set));
-        if (list.size == 0) return;
-        Number *own = x_.data() + layout_.block(set);
-        for (std::uint32_t r = 0; r < list.size; ++r) own[list.places[r]] = Numbers::zero();
     }
 
     const TableProgram *program_;

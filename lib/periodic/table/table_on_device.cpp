@@ -189,7 +189,7 @@ void TableOnDevice::advance(std::int32_t u) {
             std::copy_n(opened_.begin() + static_cast<std::ptrdiff_t>(k * stride), stride, row.coefficients);
             launch(table_open_entry, row);
         }
-        for (const TableRow &row : step.emptied) launch(table_empty_entry, row);
+        for (const TableRow &row : step.emptied) launch(step.entry.c_str(), row);
         control_.advance(static_cast<double>(layout_.size()));
     }
 }
