@@ -5,14 +5,16 @@
 #include "lib/number/wide_entries.hpp"
 #include "lib/periodic/answers/growth.hpp"
 #include "lib/periodic/answers/squares.hpp"
-#include "lib/periodic/answers/table_terms.hpp"
 #include "lib/periodic/answers/terms.hpp"
 #include "lib/periodic/period/sectors.hpp"
 #include "lib/periodic/power/dense_matrix.hpp"
+#include "preprocess/log_factorial.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <limits>
 
 namespace libperm {
@@ -189,22 +191,12 @@ Growth growth_of_sizes(const PeriodicPlan &plan, const std::vector<Gaussian> &si
                           length));
 }
 
-// Exponents are added up in 63 bits.
+// Exponents are added up in 63 bits. No row's sum has more than its entries' together.
 void require_range(const PeriodicPlan &plan, std::int64_t last) {
-    const std::vector<PeriodicEntry> &entries = plan.matrix.entries;
-    std::vector<double> sums(static_cast<std::size_t>(plan.matrix.rows), 0), exponents(sums.size(), 0);
     double ends = 0, cells = 0;
-    for (std::size_t k = 0; k < plan.values.size(); ++k) {
-        const auto exponent = std::fabs(static_cast<double>(magnitude_of(plan.values[k]).exp2)) + 1;
-        if (k < entries.size()) {
-            double &largest = exponents[static_cast<std::size_t>(entries[k].row)];
-            largest = std::max(largest, exponent);
-            ++sums[static_cast<std::size_t>(entries[k].row)];
-        } else {
-            ends += exponent;
-        }
-    }
-    for (std::size_t i = 0; i < sums.size(); ++i) cells += exponents[i] + std::log2(sums[i] + 1);
+    for (std::size_t k = 0; k < plan.values.size(); ++k)
+        (k < plan.matrix.entries.size() ? cells : ends) +=
+            std::fabs(static_cast<double>(magnitude_of(plan.values[k]).exp2)) + 1;
     if (!(cells * static_cast<double>(last) + ends < 0x1p61))
         throw Error(PERM_UNSUPPORTED,
                     formatted("the permanent of {} cells may lie beyond 2^(2^61): ask for it modulo a "
@@ -270,20 +262,25 @@ std::vector<Outcome> float_terms(const PeriodicPlan &plan, std::int64_t first, s
 }
 
 double most_bits(const PeriodicPlan &plan, std::int64_t m) {
-    if (plan.tables) return table_bits(plan) * static_cast<double>(m) + 2;
-    const std::vector<PeriodicEntry> &entries = plan.matrix.entries;
-    std::vector<double> rows(static_cast<std::size_t>(plan.matrix.rows), // log2 of the sum
-                             -std::numeric_limits<double>::infinity());
-    for (std::size_t k = 0; k < entries.size(); ++k) {
+    std::vector<std::vector<double>> log2_of(static_cast<std::size_t>(plan.matrix.rows)); // may lie far apart
+    for (std::size_t k = 0; k < plan.matrix.entries.size(); ++k) {
         const Tracked size = magnitude_of(plan.values[k]);
-        double &row = rows[static_cast<std::size_t>(entries[k].row)];
-        const double entry = std::log2(size.magnitude) + static_cast<double>(size.exp2),
-                     larger = std::max(row, entry);
-        row = larger + std::log2(std::exp2(row - larger) + std::exp2(entry - larger));
+        log2_of[static_cast<std::size_t>(plan.matrix.entries[k].row)].push_back(
+            std::log2(size.magnitude) + static_cast<double>(size.exp2));
     }
-    double each = 0;
-    for (const double row : rows) each += std::max(row, 0.0);
-    return each * static_cast<double>(m) + 2;
+    double bits = 0;
+    for (std::vector<double> &row : log2_of) {
+        if (row.empty()) return 0; // all permanents are 0
+        std::sort(row.begin(), row.end(), std::greater<>());
+        double sum = 0;
+        for (std::size_t k = 0; k < row.size(); ++k) {
+            const double next = k + 1 < row.size() ? std::exp2(row[k + 1] - row.front()) : 0;
+            const auto size = static_cast<double>(k + 1);
+            sum += (std::exp2(row[k] - row.front()) - next) * std::exp(log_factorial(size) / size);
+        }
+        bits += row.front() + std::log2(sum);
+    }
+    return std::max((bits * (1 + 1e-12) + 1e-9) * static_cast<double>(m), 0.0) + 2;
 }
 
 double estimated_bits(const PeriodicPlan &plan, std::int64_t m, RunControl &control) {
@@ -298,7 +295,7 @@ std::vector<std::int64_t> term_bits(const PeriodicPlan &plan, std::int64_t first
     if (plan.tables) {
         std::vector<std::int64_t> bits;
         for (std::int64_t m = first; m < first + count; ++m)
-            bits.push_back(static_cast<std::int64_t>(std::max(most_bits(plan, m), 0.0)) + 1);
+            bits.push_back(static_cast<std::int64_t>(most_bits(plan, m)) + 1);
         return bits;
     }
     const std::vector<Gaussian> sizes = magnitudes_of(plan);

@@ -5,7 +5,7 @@
 #include "jit/lanes/residue_sums.hpp"
 #include "lib/periodic/answers/periodic_plan.hpp"
 #include "lib/periodic/answers/told_terms.hpp"
-#include "lib/periodic/period/period_levels.hpp"
+#include "lib/periodic/period/period_writer.hpp"
 #include "preprocess/poll.hpp"
 
 #include <cstdint>

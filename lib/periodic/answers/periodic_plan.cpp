@@ -3,7 +3,6 @@
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/system.hpp"
-#include "lib/periodic/period/period_writer.hpp"
 #include "lib/run/placement.hpp"
 #include "lib/run/plan_machine.hpp"
 
@@ -82,20 +81,17 @@ bool has_room(const PeriodicPlan &plan, RunControl &control) {
 }
 
 // Refuses an operator before it is written, which may take minutes until memory is at its end.
-void require_room(const PeriodicMatrix &a, const PeriodProgram &program, const Poll &poll,
-                  std::int64_t limit) {
-    constexpr double margin = 4; // of what some sets tell of all, at every row
-    const double most = program.moves * bytes_of_move;
-    if (a.joined || a.head.is_there() || most < margin * static_cast<double>(limit)) return;
-    const double moves = program.moves * reachable_share(a, program, poll), bytes = moves * bytes_of_move;
-    if (bytes > margin * static_cast<double>(limit))
-        throw refused_for_memory(
-            formatted(
-                "the operator of a cell is predicted to have {:.2g} moves, with {} columns open at a cut: {}",
-                moves, program.open_columns(), readable_bytes(bytes)),
-            static_cast<double>(limit),
-            "take smaller cells, raise the limit (memory_limit_bytes), or ask for a length as a plain matrix "
-            "(perm_compute), which may be cut into slices");
+void require_room(const PeriodicMatrix &a, const PeriodProgram &program, std::int64_t limit) {
+    constexpr double margin = 64; // not all sets of columns need be states
+    const double bytes = program.moves * bytes_of_move;
+    if (a.joined || a.head.is_there() || bytes < margin * static_cast<double>(limit)) return;
+    throw refused_for_memory(
+        formatted(
+            "the operator of a cell is predicted to have {:.2g} moves, with {} columns open at a cut: {}",
+            program.moves, program.open_columns(), readable_bytes(bytes)),
+        static_cast<double>(limit),
+        "take smaller cells, raise the limit (memory_limit_bytes), or ask for a length as a plain matrix "
+        "(perm_compute), which may be cut into slices");
 }
 
 // Without an operator.
@@ -143,7 +139,7 @@ PeriodicPlan make_periodic_plan(PeriodicMatrix a, PeriodProgram program, const O
     const Poll poll = [&control] { control.poll(); };
     PeriodicPlan plan = plan_of_cell(std::move(a), std::move(program), options);
     MemoryAccount *account = &control.memory();
-    require_room(plan.matrix, plan.program, poll, control.memory().limit());
+    require_room(plan.matrix, plan.program, control.memory().limit());
     if (plan.matrix.joined)
         plan.loops = write_loops(plan.matrix, plan.program, poll, account);
     else {

@@ -2,15 +2,11 @@
 
 #include "lib/base/error.hpp"
 #include "lib/number/residue_numbers.hpp"
-#include "lib/number/wide_value.hpp"
 #include "lib/periodic/period/period_walk.hpp"
 #include "lib/periodic/table/table_on_cpu.hpp"
 #include "lib/periodic/table/table_on_device.hpp"
-#include "preprocess/log_factorial.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <functional>
 #include <utility>
 
 namespace libperm {
@@ -102,28 +98,6 @@ void find_by_table(const PeriodicPlan &plan, const Residues &residues, std::int6
         });
         for (std::vector<std::uint64_t> &terms : some) tell(begin++, std::move(terms));
     }
-}
-
-double table_bits(const PeriodicPlan &plan) {
-    double bits = 0;
-    for (std::int32_t i = 0; i < plan.matrix.rows; ++i) {
-        std::vector<double> log2_of; // a row's entries may lie far apart
-        for (std::size_t k = 0; k < plan.matrix.entries.size(); ++k) {
-            if (plan.matrix.entries[k].row != i) continue;
-            const Tracked size = magnitude_of(plan.values[k]);
-            log2_of.push_back(std::log2(size.magnitude) + static_cast<double>(size.exp2));
-        }
-        if (log2_of.empty()) return 0; // all permanents are 0
-        std::sort(log2_of.begin(), log2_of.end(), std::greater<>());
-        double sum = 0, largest = log2_of.front();
-        for (std::size_t k = 0; k < log2_of.size(); ++k) {
-            const double next = k + 1 < log2_of.size() ? std::exp2(log2_of[k + 1] - largest) : 0;
-            const auto size = static_cast<double>(k + 1);
-            sum += (std::exp2(log2_of[k] - largest) - next) * std::exp(log_factorial(size) / size);
-        }
-        bits += largest + std::log2(sum);
-    }
-    return bits * (1 + 1e-12) + 1e-9;
 }
 
 double table_seconds(const PeriodicPlan &plan, std::int64_t last) {

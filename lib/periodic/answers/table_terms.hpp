@@ -16,10 +16,6 @@ namespace libperm {
 void find_by_table(const PeriodicPlan &plan, const Residues &residues, std::int64_t first, std::int64_t count,
                    const DeviceQueues *queues, RunControl &control, const TellTerms &tell);
 
-// e with |a(m)| < 2^e per cell: of a row with the entries x_1 >= x_2 >= ... its factor is the sum over k of
-// (x_k - x_{k+1}) (k!)^(1/k) (Soules, Linear Multilinear Algebra 51 (2003)).
-double table_bits(const PeriodicPlan &plan);
-
 // Seconds on one thread, roughly, for each prime.
 double table_seconds(const PeriodicPlan &plan, std::int64_t last);
 

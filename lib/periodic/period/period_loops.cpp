@@ -3,7 +3,6 @@
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/periodic/cell/symmetries.hpp"
-#include "lib/periodic/period/period_writer.hpp"
 #include "preprocess/dulmage_mendelsohn.hpp"
 #include "preprocess/index.hpp"
 
