@@ -8,7 +8,7 @@
 #include "lib/number/ball.hpp"
 #include "lib/number/infinity.hpp"
 #include "lib/number/wide_value.hpp"
-#include "lib/periodic/answers/table_terms.hpp"
+#include "lib/periodic/answers/residue_terms.hpp"
 #include "lib/periodic/cell/symmetries.hpp"
 #include "lib/periodic/period/period_walk.hpp"
 #include "lib/periodic/table/table_on_cpu.hpp"
@@ -298,7 +298,8 @@ template <class Table> class Iteration {
 
 double roundings_of(const TableProgram &program) {
     double roundings = 2;
-    for (const TableStep &step : program.steps) roundings += static_cast<double>(step.terms.size()) + 2;
+    for (const TableStep &step : program.steps)
+        if (!step.clears) roundings += static_cast<double>(step.terms.size()) + 2;
     return roundings;
 }
 

@@ -42,7 +42,6 @@ class TableOnDevice { // throws JitError
         TableRow row;
         std::string entry;
         bool opens_as_is = false;
-        std::vector<TableRow> emptied;
     };
     TableRow described(const TableLists &lists, DeviceAddress at) const;
     void launch(const char *entry, TableRow row);
