@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 
 namespace libperm {
 namespace {
@@ -40,13 +41,15 @@ class StrongComponents {
   private:
     struct Visit {
         std::int32_t row;
-        std::size_t next; // entry to follow
+        const std::int32_t *next, *end; // entries to follow
     };
+    static constexpr std::int32_t closed = std::numeric_limits<std::int32_t>::max(); // of `seen_`
 
     void enter(std::int32_t row) {
         seen_[at(row)] = low_[at(row)] = ++clock_;
         open_.push_back(row);
-        path_.push_back({row, 0});
+        const auto entries = a_.row(row);
+        path_.push_back({row, entries.data(), entries.data() + entries.size()});
     }
 
     void search(std::int32_t root) {
@@ -55,11 +58,11 @@ class StrongComponents {
             steps_.take();
             Visit &visit = path_.back();
             const std::int32_t i = visit.row;
-            if (visit.next < a_.row(i).size()) {
-                const std::int32_t k = matching_.row_of_col[at(a_.row(i)[visit.next++])];
+            if (visit.next != visit.end) {
+                const std::int32_t k = matching_.row_of_col[at(*visit.next++)];
                 if (seen_[at(k)] == 0)
                     enter(k);
-                else if (component_[at(k)] < 0)
+                else
                     low_[at(i)] = std::min(low_[at(i)], seen_[at(k)]);
                 continue;
             }
@@ -78,6 +81,7 @@ class StrongComponents {
             row = open_.back();
             open_.pop_back();
             component_[at(row)] = count_;
+            seen_[at(row)] = closed;
         } while (row != root);
         ++count_;
     }

@@ -238,18 +238,12 @@ template <class N, template <class> class Operations> class HermiteNumbers : pub
     std::vector<Factor> factors_;
 };
 
-// What needs no books: all numbers are good for all there is.
-template <class Numbers> class Unbounded : public Numbers {
-  public:
-    explicit Unbounded(const Numbers &numbers) : Numbers(numbers) {}
-    static bool holds(const Extent &) { return true; }
-};
-
-// Residues of the entries in use alone, where others are not given.
-template <class Numbers> class ResiduesRead : public Unbounded<Numbers> {
+// Residues of the entries in use alone, where others are not given. They need no books: all numbers are good
+// for all there is.
+template <class Numbers> class ResiduesRead : public Numbers {
   public:
     ResiduesRead(const Numbers &numbers, const std::vector<std::int64_t> &entries)
-        : Unbounded<Numbers>(numbers), entries_(entries) {}
+        : Numbers(numbers), entries_(entries) {}
 
     const auto &begin_step(FrontierStep step) {
         for (FrontierTerm &t : step.terms)
@@ -257,6 +251,7 @@ template <class Numbers> class ResiduesRead : public Unbounded<Numbers> {
                 t.entry = std::lower_bound(entries_.begin(), entries_.end(), t.entry) - entries_.begin();
         return Numbers::begin_step(step);
     }
+    static bool holds(const Extent &) { return true; }
 
   private:
     const std::vector<std::int64_t> &entries_;

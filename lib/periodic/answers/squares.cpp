@@ -236,11 +236,7 @@ class Digits {
     } // the highest may be one more than it was
 
     int count() const { return count_; }
-    std::uint64_t weight(int digit) const { // modulo the prime
-        std::uint64_t w = 1 % prime_;
-        for (int k = 0; k < digit * bits_; ++k) w = 2 * w % prime_; // of less than 2^62
-        return w;
-    }
+    int bits() const { return bits_; }
     template <class Put> void split(std::uint64_t residue, const Put &put) const {
         auto left = static_cast<std::int64_t>(residue);
         if (residue > prime_ / 2) left -= static_cast<std::int64_t>(prime_);
@@ -322,8 +318,9 @@ class ResiduePowers {
             for (int j = 0; j < digits_.count(); ++j) {
                 const DenseMatrix sums = product(a.digits[static_cast<std::size_t>(i)],
                                                  b.digits[static_cast<std::size_t>(j)], control_);
-                const std::uint64_t weight =
-                    field_.to(field_.to(digits_.weight(i + j))); // twice: what it multiplies is not
+                const std::uint64_t weight = field_.to(field_.power(
+                    field_.to(2), static_cast<std::uint64_t>(
+                                      (i + j) * digits_.bits()))); // twice: what it multiplies is not
                 parallel_for(out.rows, [&](std::uint64_t row) {
                     control_.poll();
                     for (std::size_t at = row * out.columns; at < (row + 1) * out.columns; ++at) {

@@ -78,7 +78,7 @@ TableOnDevice::TableOnDevice(DeviceQueue &queue, const TableProgram &program, st
         return row;
     };
     for (std::size_t k = 0; k < of_step_.size(); ++k)
-        steps_.push_back({upload(of_step_[k]), table_entry_of(shapes[k]), false});
+        steps_.push_back({upload(of_step_[k]), {}, table_entry_of(shapes[k]), false});
 }
 
 TableRow TableOnDevice::described(const TableLists &lists, DeviceAddress at_address) const {
@@ -112,22 +112,19 @@ void TableOnDevice::take(const std::vector<double> &coefficients, const std::vec
         step.row.inverse = 1 / prime;
         step.row.is_kept = of.kept >= 0;
         std::fill(std::begin(step.row.coefficients), std::end(step.row.coefficients), 0);
-        const auto put = [&](std::int32_t entry, std::size_t place) {
+        step.open = step.row;
+        const auto put = [&](TableRow &row, std::int32_t entry, std::size_t place) {
             if (entry >= 0)
                 std::copy_n(coefficients.begin() + entry * static_cast<std::ptrdiff_t>(stride), stride,
-                            step.row.coefficients + place * stride);
+                            row.coefficients + place * stride);
         };
-        put(of.kept, 0);
+        put(step.open, of.opened, 0);
+        put(step.row, of.kept, 0);
         for (std::size_t t = 0; t < of_step_[k].low_entries.size(); ++t)
-            put(of_step_[k].low_entries[t], 1 + t);
+            put(step.row, of_step_[k].low_entries[t], 1 + t);
         for (std::size_t t = 0; t < of_step_[k].high_entries.size(); ++t)
-            put(of_step_[k].high_entries[t], 1 + table_low + t);
+            put(step.row, of_step_[k].high_entries[t], 1 + table_low + t);
     }
-    opened_.assign(steps_.size() * stride, 0);
-    for (std::size_t k = 0; k < steps_.size(); ++k)
-        if (const std::int32_t entry = program_.steps[k].opened; entry >= 0)
-            std::copy_n(coefficients.begin() + entry * static_cast<std::ptrdiff_t>(stride), stride,
-                        opened_.begin() + static_cast<std::ptrdiff_t>(k * stride));
 }
 
 TableOnDevice::Shape TableOnDevice::whole_shape(const char *entry) {
@@ -167,15 +164,9 @@ void TableOnDevice::launch(const char *entry, TableRow row) {
 }
 
 void TableOnDevice::advance(std::int32_t u) {
-    const auto stride = at(coefficient_doubles(numbers_.arithmetic));
     for (std::size_t k = program_.begin[at(u)]; k < program_.begin[at(u) + 1]; ++k) {
-        const Step &step = steps_[k];
-        launch(step.entry.c_str(), step.row);
-        if (!step.opens_as_is) {
-            TableRow row = step.row;
-            std::copy_n(opened_.begin() + static_cast<std::ptrdiff_t>(k * stride), stride, row.coefficients);
-            launch(table_open_entry, row);
-        }
+        launch(steps_[k].entry.c_str(), steps_[k].row);
+        if (!steps_[k].opens_as_is) launch(table_open_entry, steps_[k].open);
         control_.advance(static_cast<double>(layout_.size()));
     }
 }

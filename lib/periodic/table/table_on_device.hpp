@@ -39,8 +39,8 @@ class TableOnDevice { // throws JitError
 
   private:
     struct Step {
-        TableRow row;
-        std::string entry;
+        TableRow row, open; // sets without p, and those with it
+        std::string entry;  // of the former
         bool opens_as_is = false;
     };
     TableRow described(const TableLists &lists, DeviceAddress at) const;
@@ -54,7 +54,6 @@ class TableOnDevice { // throws JitError
     DeviceArray table_, ranks_, lists_;
     std::vector<TableLists> of_step_;
     std::vector<Step> steps_;
-    std::vector<double> opened_; // by step, coefficients of entries in columns that open
 };
 
 } // namespace libperm
