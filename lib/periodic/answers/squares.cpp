@@ -123,28 +123,6 @@ double lost_in_sums(const DenseMatrix &a, const DenseMatrix &b, std::size_t term
     return static_cast<double>(terms) * (largest * (a.lost + b.lost) + a.lost * b.lost + 16 * least);
 }
 
-// tr (a b), by the rows of a, or tr a if b is null.
-template <class A> SquaredNumber<A> trace(const DenseMatrix &a, const DenseMatrix *b) {
-    std::vector<typename A::Number> of_row(a.rows);
-    parallel_for(a.rows, [&](std::uint64_t i) {
-        if (!b) {
-            of_row[i] = number_of<A>(a, i * a.columns + i).value;
-            return;
-        }
-        with_fma([&] {
-            typename A::Number sum = A::number(0);
-            for (std::size_t k = 0; k < a.columns; ++k)
-                sum = A::madd(number_of<A>(a, i * a.columns + k).value,
-                              number_of<A>(*b, k * b->columns + i).value, sum);
-            of_row[i] = sum;
-        });
-    });
-    typename A::Number sum = A::number(0);
-    for (const auto &x : of_row) sum = A::add(sum, x);
-    if (b) return {sum, a.exp2 + b->exp2, lost_in_sums(a, *b, a.rows * a.rows)};
-    return {sum, a.exp2, static_cast<double>(a.rows) * a.lost};
-}
-
 // A block's sectors in one arithmetic.
 template <class A> class FloatPowers {
   public:
@@ -158,9 +136,7 @@ template <class A> class FloatPowers {
 
     // tr T^m on a sector that T^m leads back to.
     SquaredNumber<A> trace_of_power(std::size_t which, std::int64_t m) const {
-        return trace_on_sector(
-            sectors_, which, m, [this](const Sector &from, const Sector &to) { return written(from, to); },
-            [this](const DenseMatrix &x, const DenseMatrix &y) { return times(x, y); }, trace<A>);
+        return trace_on_sector(sectors_, which, m, *this);
     }
 
     DenseMatrix written(const Sector &from, const Sector &to) const {
@@ -187,6 +163,28 @@ template <class A> class FloatPowers {
         out.lost = lost_in_sums(a, b, a.columns);
         out.normalise();
         return out;
+    }
+
+    // tr (a b), by the rows of a, or tr a if b is null.
+    static SquaredNumber<A> trace(const DenseMatrix &a, const DenseMatrix *b) {
+        std::vector<typename A::Number> of_row(a.rows);
+        parallel_for(a.rows, [&](std::uint64_t i) {
+            if (!b) {
+                of_row[i] = number_of<A>(a, i * a.columns + i).value;
+                return;
+            }
+            with_fma([&] {
+                typename A::Number sum = A::number(0);
+                for (std::size_t k = 0; k < a.columns; ++k)
+                    sum = A::madd(number_of<A>(a, i * a.columns + k).value,
+                                  number_of<A>(*b, k * b->columns + i).value, sum);
+                of_row[i] = sum;
+            });
+        });
+        typename A::Number sum = A::number(0);
+        for (const auto &x : of_row) sum = A::add(sum, x);
+        if (b) return {sum, a.exp2 + b->exp2, lost_in_sums(a, *b, a.rows * a.rows)};
+        return {sum, a.exp2, static_cast<double>(a.rows) * a.lost};
     }
 
   private:
@@ -275,15 +273,11 @@ class ResiduePowers {
           field_(prime_),
           digits_(prime_, std::max<std::size_t>(block.states, 1)) {}
 
-    std::uint64_t trace_of_power(std::size_t which, std::int64_t m) {
-        return trace_on_sector(
-            sectors_, which, m, [this](const Sector &from, const Sector &to) { return written(from, to); },
-            [this](const ResidueMatrix &a, const ResidueMatrix &b) { return times(a, b); },
-            [this](const ResidueMatrix &a, const ResidueMatrix *b) { return trace(a, b); });
+    std::uint64_t trace_of_power(std::size_t which, std::int64_t m) const {
+        return trace_on_sector(sectors_, which, m, *this);
     }
 
-  private:
-    ResidueMatrix written(const Sector &from, const Sector &to) {
+    ResidueMatrix written(const Sector &from, const Sector &to) const {
         using Numbers = ResidueNumbers<1>;
         Numbers numbers(residues_, 0);
         const std::vector<Numbers::Factor> factors =
@@ -300,19 +294,7 @@ class ResiduePowers {
         return out;
     }
 
-    void split(ResidueMatrix &x) {
-        x.digits.clear();
-        for (int k = 0; k < digits_.count(); ++k)
-            x.digits.push_back(DenseMatrix::unwritten(x.rows, x.columns, false, false));
-        parallel_for(x.rows, [&](std::uint64_t i) {
-            for (std::size_t at = i * x.columns; at < (i + 1) * x.columns; ++at)
-                digits_.split(x.residues[at], [&](int k, double digit) {
-                    x.digits[static_cast<std::size_t>(k)].planes[0][at] = digit;
-                });
-        });
-    }
-
-    ResidueMatrix times(const ResidueMatrix &a, const ResidueMatrix &b) {
+    ResidueMatrix times(const ResidueMatrix &a, const ResidueMatrix &b) const {
         ResidueMatrix out{a.rows, b.columns, {}, std::vector<std::uint64_t>(a.rows * b.columns, 0)};
         for (int i = 0; i < digits_.count(); ++i)
             for (int j = 0; j < digits_.count(); ++j) {
@@ -349,6 +331,19 @@ class ResiduePowers {
             }
         }
         return sum;
+    }
+
+  private:
+    void split(ResidueMatrix &x) const {
+        x.digits.clear();
+        for (int k = 0; k < digits_.count(); ++k)
+            x.digits.push_back(DenseMatrix::unwritten(x.rows, x.columns, false, false));
+        parallel_for(x.rows, [&](std::uint64_t i) {
+            for (std::size_t at = i * x.columns; at < (i + 1) * x.columns; ++at)
+                digits_.split(x.residues[at], [&](int k, double digit) {
+                    x.digits[static_cast<std::size_t>(k)].planes[0][at] = digit;
+                });
+        });
     }
 
     const PeriodBlock &block_;

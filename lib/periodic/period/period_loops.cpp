@@ -103,6 +103,8 @@ class Components {
                                                        states));
         Pattern graph;
         graph.rows = graph.cols = static_cast<std::int32_t>(states);
+        graph.row_ptr.reserve(states + 1);
+        graph.col.reserve(static_cast<std::size_t>(moves_of(levels)));
         for (const std::size_t l : order) {
             const std::size_t sources = first_[l == 0 ? levels.size() - 1 : l - 1];
             for (std::size_t s = 0; s < levels[l].states(); ++s) {

@@ -189,16 +189,18 @@ TEST_CASE("residues of sectors are those of walks") {
 }
 
 TEST_CASE("steps to a power") {
+    struct Exponents {
+        int &products;
+
+        std::uint64_t times(std::uint64_t x, std::uint64_t y) const {
+            ++products;
+            return x + y;
+        }
+        std::uint64_t trace(std::uint64_t x, const std::uint64_t *y) const { return y ? x + *y : x; }
+    };
     for (std::uint64_t power = 1; power < 200; ++power) {
         int products = 0;
-        const std::uint64_t reached = trace_by_halves(
-            std::uint64_t{1}, power,
-            [&](std::uint64_t x, std::uint64_t y) {
-                ++products;
-                return x + y;
-            },
-            [](std::uint64_t x, const std::uint64_t *y) { return y ? x + *y : x; });
-        CHECK(reached == power);
+        CHECK(trace_by_halves(std::uint64_t{1}, power, Exponents{products}) == power);
         CHECK(products == products_to(power));
     }
 }
