@@ -14,14 +14,9 @@ namespace {
 class StrongComponents {
   public:
     StrongComponents(const Pattern &a, const Matching &matching, const Poll &poll)
-        : a_(a),
-          matching_(matching),
-          component_(at(a.rows), -1),
-          seen_(at(a.rows), 0),
-          low_(at(a.rows), 0),
-          steps_(poll) {
+        : a_(a), matching_(matching), component_(at(a.rows), -1), rows_(at(a.rows)), steps_(poll) {
         for (std::int32_t i = 0; i < a.rows; ++i)
-            if (seen_[at(i)] == 0) search(i);
+            if (rows_[at(i)].seen == 0) search(i);
     }
 
     std::int32_t count() const { return count_; }
@@ -43,10 +38,14 @@ class StrongComponents {
         std::int32_t row;
         const std::int32_t *next, *end; // entries to follow
     };
-    static constexpr std::int32_t closed = std::numeric_limits<std::int32_t>::max(); // of `seen_`
+    struct Row {
+        std::int32_t seen = 0, low = 0; // when it was met, and the first that is reached from it
+    };
+    static constexpr std::int32_t closed = std::numeric_limits<std::int32_t>::max(); // of `seen`
 
     void enter(std::int32_t row) {
-        seen_[at(row)] = low_[at(row)] = ++clock_;
+        ++clock_;
+        rows_[at(row)] = {clock_, clock_};
         open_.push_back(row);
         const auto entries = a_.row(row);
         path_.push_back({row, entries.data(), entries.data() + entries.size()});
@@ -59,19 +58,20 @@ class StrongComponents {
             Visit &visit = path_.back();
             const std::int32_t i = visit.row;
             if (visit.next != visit.end) {
-                const std::int32_t k = matching_.row_of_col[at(*visit.next++)];
-                if (seen_[at(k)] == 0)
+                const std::int32_t j = *visit.next++,
+                                   k = matching_.row_of_col.empty() ? j : matching_.row_of_col[at(j)];
+                if (rows_[at(k)].seen == 0)
                     enter(k);
                 else
-                    low_[at(i)] = std::min(low_[at(i)], seen_[at(k)]);
+                    rows_[at(i)].low = std::min(rows_[at(i)].low, rows_[at(k)].seen);
                 continue;
             }
             path_.pop_back();
             if (!path_.empty()) {
-                std::int32_t &parent = low_[at(path_.back().row)];
-                parent = std::min(parent, low_[at(i)]);
+                std::int32_t &parent = rows_[at(path_.back().row)].low;
+                parent = std::min(parent, rows_[at(i)].low);
             }
-            if (low_[at(i)] == seen_[at(i)]) close(i);
+            if (rows_[at(i)].low == rows_[at(i)].seen) close(i);
         }
     }
 
@@ -81,14 +81,15 @@ class StrongComponents {
             row = open_.back();
             open_.pop_back();
             component_[at(row)] = count_;
-            seen_[at(row)] = closed;
+            rows_[at(row)].seen = closed;
         } while (row != root);
         ++count_;
     }
 
     const Pattern &a_;
     const Matching &matching_;
-    std::vector<std::int32_t> component_, seen_, low_, open_;
+    std::vector<std::int32_t> component_, open_;
+    std::vector<Row> rows_;
     std::vector<Visit> path_;
     std::int32_t clock_ = 0, count_ = 0;
     PolledSteps steps_;

@@ -63,9 +63,7 @@ class Components {
 
     Components(const PeriodLevels &levels, const Poll &poll) : first_(levels.size()) {
         const Pattern graph = graph_of(levels);
-        Matching itself{graph.rows, {}, std::vector<std::int32_t>(at(graph.rows))};
-        std::iota(itself.row_of_col.begin(), itself.row_of_col.end(), std::int32_t{0});
-        const std::vector<std::int32_t> strong = triangular_blocks(graph, itself, poll);
+        const std::vector<std::int32_t> strong = triangular_blocks(graph, Matching(), poll);
         std::vector<std::uint32_t> number(strong.size(), 0); // first the states, then none or the number
         for (const std::int32_t c : strong) ++number[at(c)];
         for (std::int32_t node = 0; levels.size() == 1 && node < graph.rows; ++node)
