@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 
 namespace libperm {
 namespace {
@@ -13,14 +14,9 @@ namespace {
 class StrongComponents {
   public:
     StrongComponents(const Pattern &a, const Matching &matching, const Poll &poll)
-        : a_(a),
-          matching_(matching),
-          component_(at(a.rows), -1),
-          seen_(at(a.rows), 0),
-          low_(at(a.rows), 0),
-          steps_(poll) {
+        : a_(a), matching_(matching), component_(at(a.rows), -1), rows_(at(a.rows)), steps_(poll) {
         for (std::int32_t i = 0; i < a.rows; ++i)
-            if (seen_[at(i)] == 0) search(i);
+            if (rows_[at(i)].seen == 0) search(i);
     }
 
     std::int32_t count() const { return count_; }
@@ -40,13 +36,19 @@ class StrongComponents {
   private:
     struct Visit {
         std::int32_t row;
-        std::size_t next; // entry to follow
+        const std::int32_t *next, *end; // entries to follow
     };
+    struct Row {
+        std::int32_t seen = 0, low = 0; // when it was met, and the first that is reached from it
+    };
+    static constexpr std::int32_t closed = std::numeric_limits<std::int32_t>::max(); // of `seen`
 
     void enter(std::int32_t row) {
-        seen_[at(row)] = low_[at(row)] = ++clock_;
+        ++clock_;
+        rows_[at(row)] = {clock_, clock_};
         open_.push_back(row);
-        path_.push_back({row, 0});
+        const auto entries = a_.row(row);
+        path_.push_back({row, entries.data(), entries.data() + entries.size()});
     }
 
     void search(std::int32_t root) {
@@ -55,20 +57,21 @@ class StrongComponents {
             steps_.take();
             Visit &visit = path_.back();
             const std::int32_t i = visit.row;
-            if (visit.next < a_.row(i).size()) {
-                const std::int32_t k = matching_.row_of_col[at(a_.row(i)[visit.next++])];
-                if (seen_[at(k)] == 0)
+            if (visit.next != visit.end) {
+                const std::int32_t j = *visit.next++,
+                                   k = matching_.row_of_col.empty() ? j : matching_.row_of_col[at(j)];
+                if (rows_[at(k)].seen == 0)
                     enter(k);
-                else if (component_[at(k)] < 0)
-                    low_[at(i)] = std::min(low_[at(i)], seen_[at(k)]);
+                else
+                    rows_[at(i)].low = std::min(rows_[at(i)].low, rows_[at(k)].seen);
                 continue;
             }
             path_.pop_back();
             if (!path_.empty()) {
-                std::int32_t &parent = low_[at(path_.back().row)];
-                parent = std::min(parent, low_[at(i)]);
+                std::int32_t &parent = rows_[at(path_.back().row)].low;
+                parent = std::min(parent, rows_[at(i)].low);
             }
-            if (low_[at(i)] == seen_[at(i)]) close(i);
+            if (rows_[at(i)].low == rows_[at(i)].seen) close(i);
         }
     }
 
@@ -78,13 +81,15 @@ class StrongComponents {
             row = open_.back();
             open_.pop_back();
             component_[at(row)] = count_;
+            rows_[at(row)].seen = closed;
         } while (row != root);
         ++count_;
     }
 
     const Pattern &a_;
     const Matching &matching_;
-    std::vector<std::int32_t> component_, seen_, low_, open_;
+    std::vector<std::int32_t> component_, open_;
+    std::vector<Row> rows_;
     std::vector<Visit> path_;
     std::int32_t clock_ = 0, count_ = 0;
     PolledSteps steps_;
@@ -92,8 +97,8 @@ class StrongComponents {
 
 } // namespace
 
-std::vector<std::int32_t> triangular_blocks(const Pattern &a, const Matching &perfect) {
-    return StrongComponents(a, perfect, no_poll).of_row();
+std::vector<std::int32_t> triangular_blocks(const Pattern &a, const Matching &perfect, const Poll &poll) {
+    return StrongComponents(a, perfect, poll).of_row();
 }
 
 template <class Value>

@@ -17,7 +17,9 @@ std::vector<BlockOf<Value>> dulmage_mendelsohn(BlockOf<Value> block, const Match
                                                const Poll &poll = no_poll);
 
 // Of each row, the number of its block, by which the matrix is lower block triangular; a column is in the
-// block of the row it is matched with.
-std::vector<std::int32_t> triangular_blocks(const Pattern &a, const Matching &perfect);
+// block of the row it is matched with. Of an empty matching column i goes with row i: then the blocks are the
+// strong components of a graph.
+std::vector<std::int32_t> triangular_blocks(const Pattern &a, const Matching &perfect,
+                                            const Poll &poll = no_poll);
 
 } // namespace libperm

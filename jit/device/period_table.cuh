@@ -67,7 +67,8 @@ struct Share {
     }
 };
 
-// Several places at once, so that their numbers are on the way together.
+// All sets without p. Several places at once, so that their numbers are on the way together. Without entries
+// it clears them: p's column has been met for the last time.
 template <int low_terms, int high_terms> __device__ __forceinline__ void fill(const Row &row) {
     constexpr int terms = low_terms + high_terms + 1, numbers = 16 * 8 / sizeof(Number);
     constexpr int together = 4 * terms <= numbers ? 4 : 2 * terms <= numbers ? 2 : 1;
@@ -138,13 +139,4 @@ __device__ __forceinline__ void open(const Row &row) {
         reduce(arithmetic, sum);
         own[places[at]] = sum;
     }
-}
-
-// All sets without p: its column has been met for the last time.
-__device__ __forceinline__ void empty(const Row &row) {
-    Share share;
-    if (!share.has_block(row)) return;
-    Number *const own = block_of(row, share.set);
-    const u32 begin = row.list_begin[share.low], count = row.list_begin[share.low + 1] - begin;
-    for (u32 at = share.first; at < count; at += share.step) own[row.places[begin + at]] = zero();
 }

@@ -52,8 +52,6 @@ KernelRecipe period_table_kernel(const StateNumbers &numbers) {
         text += formatted("\nextern \"C\" __global__ void __launch_bounds__(most_threads)\n"
                           "{}(const __grid_constant__ Row row) {{\n    open(row);\n}}\n"
                           "\nextern \"C\" __global__ void __launch_bounds__(most_threads)\n"
-                          "{}(const __grid_constant__ Row row) {{\n    empty(row);\n}}\n"
-                          "\nextern \"C\" __global__ void __launch_bounds__(most_threads)\n"
                           "{}(Number *table, u64 count, double number) {{\n"
                           "    const u64 step = static_cast<u64>(gridDim.x) * blockDim.x;\n"
                           "    for (u64 s = static_cast<u64>(blockIdx.x) * blockDim.x + threadIdx.x; s < "
@@ -62,7 +60,7 @@ KernelRecipe period_table_kernel(const StateNumbers &numbers) {
                           "        x.value = number;\n"
                           "        table[s] = x;\n"
                           "    }}\n}}\n",
-                          table_open_entry, table_empty_entry, table_begin_entry);
+                          table_open_entry, table_begin_entry);
         if (brackets)
             text += std::string("\n") + period_bracket_cuh +
                     formatted("\nextern \"C\" __global__ void __launch_bounds__(most_threads)\n"
@@ -73,7 +71,7 @@ KernelRecipe period_table_kernel(const StateNumbers &numbers) {
         return text;
     };
     recipe.flags = kernel_flags();
-    recipe.entries = {table_open_entry, table_empty_entry, table_begin_entry};
+    recipe.entries = {table_open_entry, table_begin_entry};
     if (brackets) recipe.entries.emplace_back(table_bracket_entry);
     return recipe;
 }

@@ -34,8 +34,8 @@ struct TableRow {
 };
 
 std::string table_entry_of(RowShape shape); // "perm_table_row_3_4": no more low and high entries than these
-constexpr const char *table_open_entry = "perm_table_open", *table_empty_entry = "perm_table_empty",
-                     *table_begin_entry = "perm_table_begin", *table_bracket_entry = "perm_table_bracket";
+constexpr const char *table_open_entry = "perm_table_open", *table_begin_entry = "perm_table_begin",
+                     *table_bracket_entry = "perm_table_bracket";
 
 KernelRecipe period_table_row_kernel(const StateNumbers &numbers, RowShape shape);
 KernelRecipe

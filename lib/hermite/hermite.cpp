@@ -2,26 +2,164 @@
 
 #include "lib/base/error.hpp"
 #include "lib/base/log.hpp"
-#include "lib/hermite/books.hpp"
 #include "lib/hermite/table.hpp"
 #include "lib/input/options.hpp"
 #include "lib/number/bits.hpp"
 #include "lib/number/ranged.hpp"
 #include "lib/number/residue_numbers.hpp"
+#include "lib/number/state_number.hpp"
+#include "lib/number/wide_entries.hpp"
 #include "lib/number/with_fma.hpp"
+#include "lib/run/engine_result.hpp"
 #include "lib/run/outcome_bytes.hpp"
 #include "lib/run/pieces.hpp"
 #include "preprocess/frontier_program.hpp"
+#include "preprocess/index.hpp"
+#include "preprocess/log_factorial.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
 
 namespace libperm {
 namespace {
+
+// Matchings of so many lines, each of which may stay single: about sqrt(n!) e^sqrt(n) (Chowla, Herstein and
+// Moore, Canad. J. Math. 3 (1951)).
+double bits_of_matchings(std::int64_t lines) {
+    const auto n = static_cast<double>(lines);
+    return (log_factorial(n) / 2 + std::sqrt(n)) / std::log(2.0);
+}
+
+// Of the entries in use: all are multiples of the unit, and below 2^top; of a loop those of its square.
+struct Range {
+    std::int64_t unit = std::numeric_limits<std::int64_t>::max(),
+                 top = std::numeric_limits<std::int64_t>::min();
+    bool is_exact = true, has_loops = false;
+};
+
+void widen(Range &range, const Tracked &x, bool is_loop) {
+    range.is_exact = range.is_exact && x.roundings == 0;
+    range.has_loops = range.has_loops || is_loop;
+    if (x.magnitude != 0) range.top = std::max(range.top, x.exp2 * (is_loop ? 2 : 1));
+    if (x.value != 0)
+        range.unit = std::min(range.unit, (unit_exponent(x.value) + x.exp2) * (is_loop ? 2 : 1));
+}
+
+// A scaled block, or its entries in numbers of several doubles; both outlive what is made of them.
+struct HermiteEntries {
+    const Block &block; // of magnitudes, if wide
+    const WideEntries *wide = nullptr;
+
+    Arithmetic arithmetic() const { return wide ? wide->arithmetic : Arithmetic::real; }
+};
+
+// The books of a table of doubles: what its entries are scaled by, and in which ways the result can differ
+// from the hafnian.
+class HermiteBooks {
+  public:
+    // `exponents`: the numbers have their own.
+    HermiteBooks(const HermitePlan &plan, const HermiteEntries &entries, bool exponents);
+
+    struct Coefficient {
+        PackedParts value{};
+        double magnitude = 0;
+        std::int64_t exp2 = 0; // of both, where the numbers have exponents
+    };
+    Coefficient coefficient(std::int64_t entry, bool is_loop);
+
+    // Whether no number that was met is near the ends of a double's range.
+    bool holds(const Extent &extent);
+
+    // The last number's value and magnitude, both times 2^exp2.
+    EngineResult close(const PackedParts &value, double magnitude, std::int64_t exp2 = 0) const;
+
+  private:
+    void find_scale();
+    double roundings() const;
+
+    const HermitePlan &plan_;
+    HermiteEntries entries_;
+    bool exponents_;
+    std::int64_t lines_ = 0;
+    std::int64_t scale_ = 0; // edges are times 2^-scale_, loops times half that
+    bool whole_ = false;     // whole numbers then, which no operation rounds below 2^53
+    Extent coefficients_, met_{1, 1};
+};
+
+HermiteBooks::HermiteBooks(const HermitePlan &plan, const HermiteEntries &entries, bool exponents)
+    : plan_(plan), entries_(entries), exponents_(exponents) {
+    for (const EqualLines &kind : plan.kinds) lines_ += kind.count;
+    if (!exponents) find_scale();
+}
+
+// Whole numbers, where their products stay in range whatever there is to be met; else numbers of about 1.
+void HermiteBooks::find_scale() {
+    Range range;
+    for (const std::int64_t k : plan_.loops)
+        if (k >= 0) widen(range, entries_.block.values[at(k)], true);
+    for (const std::int64_t k : plan_.edges)
+        if (k >= 0) widen(range, entries_.block.values[at(k)], false);
+    if (range.unit > range.top) return; // all are 0
+    const auto even = [&](std::int64_t x) { return range.has_loops && x % 2 != 0 ? x - 1 : x; };
+    const std::int64_t unit = even(range.unit);
+    const double most_bits =
+        static_cast<double>(range.top - unit) * static_cast<double>(lines_) / 2 + bits_of_matchings(lines_);
+    whole_ = !entries_.wide && range.is_exact && range.top - unit <= 53 && most_bits < 900;
+    scale_ = whole_ ? unit : even(range.top);
+}
+
+HermiteBooks::Coefficient HermiteBooks::coefficient(std::int64_t entry, bool is_loop) {
+    const Tracked &x = entries_.block.values[at(entry)];
+    Coefficient c{{x.value}, x.magnitude, x.exp2};
+    if (entries_.wide) c.value = entries_.wide->parts[at(entry)];
+    if (exponents_) return c;
+    const int scale = ldexp_exponent(x.exp2 - (is_loop ? scale_ / 2 : scale_));
+    for (double &part : c.value) part = std::ldexp(part, scale);
+    if (x.magnitude == 0) return c;
+    c.magnitude = std::ldexp(x.magnitude, scale);
+    coefficients_ = join(coefficients_, {c.magnitude, c.magnitude});
+    return c;
+}
+
+// Far from both, so that what underflows in a product is less than a rounding of it.
+bool HermiteBooks::holds(const Extent &extent) {
+    if (exponents_) return true;
+    met_ = join(met_, extent);
+    const double largest = std::max(1.0, coefficients_.largest) * met_.largest;
+    const double smallest = std::min(1.0, coefficients_.smallest) * met_.smallest;
+    return whole_ || (largest < 0x1p800 && smallest > (entries_.wide ? 0x1p-600 : 0x1p-900));
+}
+
+// On the way of a term: each line that is taken is a product of its entry, which may have been rounded, and
+// of a count; and each count of a kind's lines that are gone adds all that leads to it. One more for what
+// underflows. With exponents of their own products and sums also cut something off.
+double HermiteBooks::roundings() const {
+    const double of_product = product_roundings(entries_.arithmetic()) + (exponents_ ? 1 : 0);
+    double sum = most_roundings(entries_.block) + 1;
+    for (std::size_t i = 0; i < plan_.size(); ++i) {
+        double additions = plan_.loops[i] >= 0;
+        for (std::size_t j = i; j < plan_.size(); ++j) additions += plan_.edge(i, j) >= 0;
+        sum += plan_.kinds[i].count *
+               (2 * of_product + (entries_.wide ? 1 : 0) + additions * (exponents_ ? 2 : 1));
+    }
+    return sum;
+}
+
+EngineResult HermiteBooks::close(const PackedParts &value, double magnitude, std::int64_t exp2) const {
+    const Arithmetic arithmetic = entries_.arithmetic();
+    const bool is_exact = whole_ && met_.largest < 0x1p52;
+    const double error = is_exact ? 0 : rounding_error(roundings(), unit_of(arithmetic), magnitude);
+    // scale_ is even where there are loops, and the lines are where there are none.
+    exp2 += scale_ % 2 == 0 ? scale_ / 2 * lines_ : lines_ / 2 * scale_;
+    if (entries_.wide)
+        return {ball_within(unpacked(value, arithmetic), error, exp2 - entries_.wide->exp2), {}};
+    return {ball_within(value.front(), error, exp2), {}};
+}
 
 // Doubles, alone or several for a number, as a table has them (lib/hermite/table.hpp): N is
 // NonNegative or Signed.
@@ -100,18 +238,12 @@ template <class N, template <class> class Operations> class HermiteNumbers : pub
     std::vector<Factor> factors_;
 };
 
-// What needs no books: all numbers are good for all there is.
-template <class Numbers> class Unbounded : public Numbers {
-  public:
-    explicit Unbounded(const Numbers &numbers) : Numbers(numbers) {}
-    static bool holds(const Extent &) { return true; }
-};
-
-// Residues of the entries in use alone, where others are not given.
-template <class Numbers> class ResiduesRead : public Unbounded<Numbers> {
+// Residues of the entries in use alone, where others are not given. They need no books: all numbers are good
+// for all there is.
+template <class Numbers> class ResiduesRead : public Numbers {
   public:
     ResiduesRead(const Numbers &numbers, const std::vector<std::int64_t> &entries)
-        : Unbounded<Numbers>(numbers), entries_(entries) {}
+        : Numbers(numbers), entries_(entries) {}
 
     const auto &begin_step(FrontierStep step) {
         for (FrontierTerm &t : step.terms)
@@ -119,6 +251,7 @@ template <class Numbers> class ResiduesRead : public Unbounded<Numbers> {
                 t.entry = std::lower_bound(entries_.begin(), entries_.end(), t.entry) - entries_.begin();
         return Numbers::begin_step(step);
     }
+    static bool holds(const Extent &) { return true; }
 
   private:
     const std::vector<std::int64_t> &entries_;

@@ -3,10 +3,12 @@
 #pragma once
 
 #include "jit/program/tape.hpp"
-#include "lib/frontier/sparse_join.hpp"
+#include "lib/frontier/join_rows.hpp"
+#include "lib/run/memory_budget.hpp"
 #include "preprocess/poll.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 namespace libperm {
@@ -25,67 +27,6 @@ template <int Words> struct ListOfStates {
     std::int32_t next = -1;   // the list that they lead to
 };
 
-// One side of a join: states by the pattern of the lines that both have, and by what they have alone.
-template <int Words> class TapeJoinSide {
-    using Key = StateKey<Words>;
-
-  public:
-    TapeJoinSide(const std::vector<Key> &keys, const FrontierJoin &join, std::size_t side,
-                 PolledSteps &steps) {
-        const std::int32_t alone_bits = join.alone[side], shared = join.closing + join.staying;
-        Key mask = Key::slots_from(alone_bits);
-        for (std::uint64_t &word : mask.word) word = ~word;
-        std::vector<Item> items;
-        items.reserve(keys.size());
-        for (std::size_t k = 0; k < keys.size(); ++k)
-            items.push_back({rearranged(keys[k], join.runs[side]), static_cast<std::uint32_t>(k)});
-        std::sort(items.begin(), items.end(), [&steps](const Item &x, const Item &y) {
-            steps.take(of_a_comparison);
-            return x.key < y.key;
-        });
-        for (const Item &item : items) {
-            state.push_back(item.state);
-            alone.push_back(item.key & mask);
-            const std::uint64_t pattern = bits_of(item.key, alone_bits, shared);
-            if (groups.empty() || groups.back().pattern != pattern)
-                groups.push_back({pattern, state.size() - 1, state.size(), 0});
-            groups.back().end = state.size();
-            ++groups.back().states;
-        }
-        find_ranks(steps);
-    }
-
-    std::vector<std::uint32_t> state, rank; // by pattern, then by what they have alone; its place in `sets`
-    std::vector<Key> sets;                  // of lines that some state has alone, ascending
-    PatternGroups groups;
-
-  private:
-    struct Item {
-        Key key;
-        std::uint32_t state;
-    };
-
-    void find_ranks(PolledSteps &steps) {
-        sets = alone;
-        std::sort(sets.begin(), sets.end(), [&steps](const Key &x, const Key &y) {
-            steps.take(of_a_comparison);
-            return x < y;
-        });
-        sets.erase(std::unique(sets.begin(), sets.end()), sets.end());
-        rank.reserve(alone.size());
-        for (const Key &key : alone) {
-            steps.take(of_a_comparison * std::bit_width(sets.size()));
-            const auto place = std::lower_bound(sets.begin(), sets.end(), key);
-            rank.push_back(static_cast<std::uint32_t>(place - sets.begin()));
-        }
-        alone = {};
-    }
-
-    static constexpr std::int64_t of_a_comparison = 4; // steps
-
-    std::vector<Key> alone;
-};
-
 // Row by row, as numbers are joined: the states of a row agree in the lines that stay, and in what the left
 // side has alone. Keys ascend.
 template <int Words> class TapeJoin {
@@ -96,9 +37,14 @@ template <int Words> class TapeJoin {
     TapeJoin(const FrontierJoin &join, const List &left, const List &right, PolledSteps &steps)
         : steps_(steps),
           join_(join),
-          left_(left.keys, join, 0, steps_),
-          right_(right.keys, join, 1, steps_),
-          number_(right_.sets.size(), none) {}
+          memory_(std::numeric_limits<std::int64_t>::max()), // what a tape may take is said in moves
+          room_(memory_),
+          left_(memory_, room_, false),
+          right_(memory_, room_, false) {
+        list(left_, left.keys, 0);
+        list(right_, right.keys, 1);
+        number_.assign(right_.ranks, none);
+    }
 
     // False if there are more than `most` moves.
     bool run(std::int64_t most, List &to) {
@@ -123,6 +69,15 @@ template <int Words> class TapeJoin {
         std::uint32_t right;      // group
     };
     static constexpr std::uint32_t none = ~std::uint32_t{0};
+    using Side = JoinSide<Words, std::uint32_t>; // with the states' places as their values
+
+    void list(Side &side, const std::vector<Key> &keys, std::size_t which) {
+        steps_.take(64 * std::ssize(keys));
+        const JoinLines lines{join_.runs[which], join_.rows[which], join_.alone[which],
+                              join_.closing + join_.staying};
+        side.begin(keys.data(), keys.size(), lines);
+        side.fill_list([](std::size_t k) { return static_cast<std::uint32_t>(k); });
+    }
 
     static std::int64_t size_of(const PatternGroup &g) { return static_cast<std::int64_t>(g.end - g.begin); }
 
@@ -130,15 +85,12 @@ template <int Words> class TapeJoin {
         items_.clear();
         for (const GroupPair &p : pairs)
             for (std::size_t k = left_.groups[p.left].begin; k < left_.groups[p.left].end; ++k)
-                items_.push_back({left_.rank[k], static_cast<std::uint32_t>(k), p.right});
+                items_.push_back({left_.rank.data()[k], static_cast<std::uint32_t>(k), p.right});
         std::stable_sort(items_.begin(), items_.end(),
                          [](const RowItem &x, const RowItem &y) { return x.rank < y.rank; });
-        Key above;
-        above.word[Words - 1] = pattern;
-        above = above << (join_.alone[0] + join_.alone[1]);
         for (std::size_t begin = 0, end = 0; begin < items_.size(); begin = end) {
             while (end < items_.size() && items_[end].rank == items_[begin].rank) ++end;
-            add_row(above | left_.sets[items_[begin].rank] << join_.alone[1], begin, end, to);
+            add_row(row_key_of(join_, pattern, left_.own.data()[items_[begin].rank]), begin, end, to);
         }
     }
 
@@ -146,17 +98,18 @@ template <int Words> class TapeJoin {
         const auto before = std::ssize(to.moves);
         met_.clear();
         for_each(begin, end, [&](const RowItem &, std::size_t k) {
-            std::uint32_t &number = number_[right_.rank[k]];
-            if (number == none) met_.push_back(right_.rank[k]);
+            std::uint32_t &number = number_[right_.rank.data()[k]];
+            if (number == none) met_.push_back(right_.rank.data()[k]);
             number = 0;
         });
         std::sort(met_.begin(), met_.end());
         for (const std::uint32_t rank : met_) {
             number_[rank] = static_cast<std::uint32_t>(to.keys.size());
-            to.keys.push_back(row | right_.sets[rank]);
+            to.keys.push_back(row | right_.own.data()[rank]);
         }
         for_each(begin, end, [&](const RowItem &item, std::size_t k) {
-            to.moves.push_back({number_[right_.rank[k]], left_.state[item.left], right_.state[k]});
+            to.moves.push_back(
+                {number_[right_.rank.data()[k]], left_.values.data()[item.left], right_.values.data()[k]});
         });
         for (const std::uint32_t rank : met_) number_[rank] = none;
         steps_.take(8 * std::ssize(met_) + 4 * (std::ssize(to.moves) - before));
@@ -171,7 +124,9 @@ template <int Words> class TapeJoin {
 
     PolledSteps &steps_;
     const FrontierJoin &join_;
-    const TapeJoinSide<Words> left_, right_;
+    MemoryBudget memory_;
+    JoinRoom<Words> room_;
+    Side left_, right_;
     std::vector<RowItem> items_;
     std::vector<std::uint32_t> met_, number_; // ranks of a row; of each rank in it the state
 };

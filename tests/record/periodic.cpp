@@ -4,7 +4,7 @@
 #include "lib/number/residues.hpp"
 #include "lib/periodic/answers/exact_terms.hpp"
 #include "lib/periodic/answers/growth.hpp"
-#include "lib/periodic/answers/table_terms.hpp"
+#include "lib/periodic/answers/residue_terms.hpp"
 #include "tests/record/played.hpp"
 #include "tests/support/periodic_cells.hpp"
 

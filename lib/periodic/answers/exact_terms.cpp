@@ -6,7 +6,7 @@
 #include "lib/number/chinese_remainder.hpp"
 #include "lib/periodic/answers/float_terms.hpp"
 #include "lib/periodic/answers/lane_walk.hpp"
-#include "lib/periodic/answers/table_terms.hpp"
+#include "lib/periodic/answers/residue_terms.hpp"
 #include "lib/periodic/table/table_on_device.hpp"
 #include "lib/run/pieces.hpp"
 #include "preprocess/parallel.hpp"
@@ -34,41 +34,6 @@ struct PieceTerms {
 };
 void save_part(cereal::PortableBinaryOutputArchive &ar, const PieceTerms &part) { ar(part.by_prime); }
 void load_part(cereal::PortableBinaryInputArchive &ar, PieceTerms &part) { ar(part.by_prime); }
-
-// The primes of pieces, one behind the other; a piece is done with the last of its primes.
-class Gathering {
-  public:
-    Gathering(const NumberedPieces &pieces, std::size_t times, std::span<const std::uint64_t> todo)
-        : todo_(todo), parts_(todo.size()), left_(todo.size()) {
-        for (std::size_t t = 0; t < todo.size(); ++t) {
-            const std::size_t begin = times * pieces[todo[t]].first, end = times * pieces[todo[t]].last;
-            for (std::size_t k = begin; k < end; ++k) places_.push_back({t, k - begin, k});
-            parts_[t].by_prime.resize(end - begin);
-            left_[t] = end - begin;
-        }
-    }
-
-    std::vector<std::uint64_t> chosen(const std::vector<std::uint64_t> &primes) const {
-        std::vector<std::uint64_t> out;
-        for (const Place &place : places_) out.push_back(primes[place.prime]);
-        return out;
-    }
-
-    template <class Done> void take(std::size_t k, std::vector<std::uint64_t> terms, const Done &done) {
-        const Place &place = places_[k];
-        parts_[place.piece].by_prime[place.within] = std::move(terms);
-        if (--left_[place.piece] == 0) done(todo_[place.piece], std::move(parts_[place.piece]));
-    }
-
-  private:
-    struct Place {
-        std::size_t piece, within, prime;
-    };
-    std::span<const std::uint64_t> todo_;
-    std::vector<Place> places_;
-    std::vector<PieceTerms> parts_;
-    std::vector<std::atomic<std::size_t>> left_;
-};
 
 // What was read of a kept part may be anything.
 void require_terms(const ResidueTerms &all, const std::vector<std::uint64_t> &primes, std::int64_t count) {
@@ -151,14 +116,25 @@ ResidueTerms ExactTerms::residues(RunControl &control) {
     const auto find = [&](std::span<const std::uint64_t> todo, const auto &done) {
         const auto walk = [&](const DeviceQueues *queues) {
             on_gpu_ = queues != nullptr;
-            Gathering gathering(pieces, times, todo);
-            const std::vector<std::uint64_t> chosen = gathering.chosen(all_);
+            // The primes of pieces, one behind the other: of each equally many, but for the last. A piece is
+            // done with the last of its primes.
+            const std::size_t each = times * (pieces[0].last - pieces[0].first);
+            std::vector<std::uint64_t> chosen;
+            std::vector<PieceTerms> parts(todo.size());
+            std::vector<std::atomic<std::size_t>> left(todo.size());
+            for (std::size_t t = 0; t < todo.size(); ++t) {
+                const auto begin = all_.begin() + static_cast<std::ptrdiff_t>(each * todo[t]);
+                left[t] = std::min(each, static_cast<std::size_t>(all_.end() - begin));
+                parts[t].by_prime.resize(left[t]);
+                chosen.insert(chosen.end(), begin, begin + static_cast<std::ptrdiff_t>(left[t].load()));
+            }
             RunControl walking(control, 0); // pieces are what is counted
             const TellTerms tell = [&](std::size_t k, std::vector<std::uint64_t> terms) {
-                gathering.take(k, std::move(terms), [&](std::uint64_t number, PieceTerms part) {
-                    done(number, std::move(part));
-                    control.advance(1);
-                });
+                const std::size_t t = k / each;
+                parts[t].by_prime[k % each] = std::move(terms);
+                if (--left[t] > 0) return;
+                done(todo[t], std::move(parts[t]));
+                control.advance(1);
             };
             if (!queues) return find_by_recurrence(plan_, entries_, chosen, first_, count_, walking, tell);
             const Pattern none;

@@ -5,13 +5,16 @@
 #include "lib/number/wide_entries.hpp"
 #include "lib/periodic/answers/growth.hpp"
 #include "lib/periodic/answers/squares.hpp"
-#include "lib/periodic/answers/table_terms.hpp"
 #include "lib/periodic/answers/terms.hpp"
 #include "lib/periodic/period/sectors.hpp"
 #include "lib/periodic/power/dense_matrix.hpp"
+#include "preprocess/log_factorial.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <limits>
 
 namespace libperm {
@@ -95,18 +98,6 @@ Cost cost_of(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, b
     return cost;
 }
 
-template <class N> Ranged<N> number_of(const SquaredNumber &x) {
-    typename N::Arithmetic::Number number;
-    std::memcpy(&number, x.parts.data(), sizeof number);
-    return Ranged<N>::normalised(N::coefficient(number, x.absolute), x.exp2);
-}
-
-template <class N> SquaredNumber squared_number(const Ranged<N> &x) {
-    SquaredNumber out{{}, x.number.magnitude(), x.exp2};
-    std::memcpy(out.parts.data(), &x.number.value, sizeof x.number.value);
-    return out;
-}
-
 // The sizes that stand for the entries: none is below its entry's absolute value.
 std::vector<Gaussian> magnitudes_of(const PeriodicPlan &plan) {
     std::vector<Gaussian> sizes;
@@ -127,22 +118,12 @@ std::vector<Ranged<Signed<A>>> terms_by_squares(const PeriodicPlan &plan, const 
     const Numbers numbers;
     std::vector<Ranged<Signed<A>>> terms;
     if (plan.joined()) {
-        for (std::int64_t m = first; m < first + count; ++m) {
-            terms.push_back(Numbers::zero());
-            for (const SquaredNumber &x : traces_by_squares(plan, entries, m, control))
-                terms.back() =
-                    terms.back() + Ranged<Signed<A>>{Signed<A>::number(x.times), 0} * number_of<Signed<A>>(x);
-        }
+        for (std::int64_t m = first; m < first + count; ++m)
+            terms.push_back(FloatSquares<A>::term(plan, entries, m, control));
         return terms;
     }
     const auto advance_to_first = [&](PeriodWalk<Numbers> &walk) {
-        std::vector<SquaredNumber> before;
-        for (const auto &x : walk.numbers()) before.push_back(squared_number(x));
-        std::vector<Ranged<Signed<A>>> after;
-        for (const SquaredNumber &x :
-             advanced_by_squares(plan, entries, before, first - plan.open.least, control))
-            after.push_back(number_of<Signed<A>>(x));
-        walk.set(std::move(after));
+        walk.set(FloatSquares<A>::advanced(plan, entries, walk.numbers(), first - plan.open.least, control));
         return first;
     };
     walk_open(plan, numbers, factors, first, count, control, advance_to_first,
@@ -163,7 +144,15 @@ std::vector<Outcome> terms_in(const PeriodicPlan &plan, const std::vector<Gaussi
         return factors;
     };
     const Roundings roundings(plan, product_roundings(arithmetic));
+    // Where N holds no sum of absolute values, that is the number itself.
+    constexpr bool bounds_itself = sizeof(N) == sizeof(typename N::Arithmetic::Number);
+    const double unit_of_magnitude = unit_of(bounds_itself ? arithmetic : Arithmetic::real);
     std::vector<Outcome> outcomes;
+    const auto tell = [&](const auto &number, double of_ends, double of_matrix) {
+        const std::int64_t m = first + std::ssize(outcomes);
+        outcomes.push_back(
+            outcome_of(number, arithmetic, of_ends + roundings.of(m, of_matrix), unit_of_magnitude));
+    };
     if (cost_of(plan, first, count, is_dd(arithmetic)).squares()) {
         using A = typename N::Arithmetic;
         std::size_t inner = 0, folded = 0;
@@ -171,26 +160,23 @@ std::vector<Outcome> terms_in(const PeriodicPlan &plan, const std::vector<Gaussi
             inner = std::max(inner, block.states);
             if (plan.joined()) folded = std::max(folded, sectors_in(block)); // states of an orbit, added up
         }
-        const auto states = static_cast<double>(plan.states());
-        const double of_matrix =
-            static_cast<double>(folded) + product_roundings(inner, is_complex(arithmetic), is_dd(arithmetic));
+        const double states = static_cast<double>(plan.states()),
+                     of_matrix = static_cast<double>(folded) +
+                                 product_roundings(inner, is_complex(arithmetic), is_dd(arithmetic));
+        // Numbers with exponents are multiplied with a matrix once for each bit of the length.
+        const double of_vectors =
+            plan.joined()
+                ? 0
+                : static_cast<double>(std::bit_width(static_cast<std::uint64_t>(first))) * (2 * states + 8);
         const auto factors = factors_as.template operator()<Signed<A>>();
-        const std::vector<Gaussian> sizes = magnitudes_of(plan);
-        const SquaredEntries entries{values, sizes, arithmetic};
+        const std::vector<Gaussian> sizes = bounds_itself ? std::vector<Gaussian>() : magnitudes_of(plan);
+        const SquaredEntries entries{values, bounds_itself ? values : sizes};
         for (const auto &number : terms_by_squares<A>(plan, entries, factors, first, count, control))
-            outcomes.push_back(outcome_of(
-                number, arithmetic,
-                4 * states + 8 + roundings.of(first + static_cast<std::int64_t>(outcomes.size()), of_matrix),
-                plan.nonnegative ? unit_of(arithmetic) : unit_of(Arithmetic::real)));
+            tell(number, 4 * states + 8 + of_vectors, of_matrix);
         return outcomes;
     }
     const std::vector<Ranged<N>> factors = factors_as.template operator()<N>();
-    // Where N holds no sum of absolute values, that is the number itself.
-    constexpr bool bounds_itself = sizeof(N) == sizeof(typename N::Arithmetic::Number);
-    for (const auto &number : terms_of(plan, numbers, factors, first, count, control))
-        outcomes.push_back(outcome_of(number, arithmetic,
-                                      roundings.of(first + static_cast<std::int64_t>(outcomes.size())),
-                                      unit_of(bounds_itself ? arithmetic : Arithmetic::real)));
+    for (const auto &number : terms_of(plan, numbers, factors, first, count, control)) tell(number, 0, 0);
     return outcomes;
 }
 
@@ -205,22 +191,12 @@ Growth growth_of_sizes(const PeriodicPlan &plan, const std::vector<Gaussian> &si
                           length));
 }
 
-// Exponents are added up in 63 bits.
+// Exponents are added up in 63 bits. No row's sum has more than its entries' together.
 void require_range(const PeriodicPlan &plan, std::int64_t last) {
-    const std::vector<PeriodicEntry> &entries = plan.matrix.entries;
-    std::vector<double> sums(static_cast<std::size_t>(plan.matrix.rows), 0), exponents(sums.size(), 0);
     double ends = 0, cells = 0;
-    for (std::size_t k = 0; k < plan.values.size(); ++k) {
-        const auto exponent = std::fabs(static_cast<double>(magnitude_of(plan.values[k]).exp2)) + 1;
-        if (k < entries.size()) {
-            double &largest = exponents[static_cast<std::size_t>(entries[k].row)];
-            largest = std::max(largest, exponent);
-            ++sums[static_cast<std::size_t>(entries[k].row)];
-        } else {
-            ends += exponent;
-        }
-    }
-    for (std::size_t i = 0; i < sums.size(); ++i) cells += exponents[i] + std::log2(sums[i] + 1);
+    for (std::size_t k = 0; k < plan.values.size(); ++k)
+        (k < plan.matrix.entries.size() ? cells : ends) +=
+            std::fabs(static_cast<double>(magnitude_of(plan.values[k]).exp2)) + 1;
     if (!(cells * static_cast<double>(last) + ends < 0x1p61))
         throw Error(PERM_UNSUPPORTED,
                     formatted("the permanent of {} cells may lie beyond 2^(2^61): ask for it modulo a "
@@ -286,20 +262,25 @@ std::vector<Outcome> float_terms(const PeriodicPlan &plan, std::int64_t first, s
 }
 
 double most_bits(const PeriodicPlan &plan, std::int64_t m) {
-    if (plan.tables) return table_bits(plan) * static_cast<double>(m) + 2;
-    const std::vector<PeriodicEntry> &entries = plan.matrix.entries;
-    std::vector<double> rows(static_cast<std::size_t>(plan.matrix.rows), // log2 of the sum
-                             -std::numeric_limits<double>::infinity());
-    for (std::size_t k = 0; k < entries.size(); ++k) {
+    std::vector<std::vector<double>> log2_of(static_cast<std::size_t>(plan.matrix.rows)); // may lie far apart
+    for (std::size_t k = 0; k < plan.matrix.entries.size(); ++k) {
         const Tracked size = magnitude_of(plan.values[k]);
-        double &row = rows[static_cast<std::size_t>(entries[k].row)];
-        const double entry = std::log2(size.magnitude) + static_cast<double>(size.exp2),
-                     larger = std::max(row, entry);
-        row = larger + std::log2(std::exp2(row - larger) + std::exp2(entry - larger));
+        log2_of[static_cast<std::size_t>(plan.matrix.entries[k].row)].push_back(
+            std::log2(size.magnitude) + static_cast<double>(size.exp2));
     }
-    double each = 0;
-    for (const double row : rows) each += std::max(row, 0.0);
-    return each * static_cast<double>(m) + 2;
+    double bits = 0;
+    for (std::vector<double> &row : log2_of) {
+        if (row.empty()) return 0; // all permanents are 0
+        std::sort(row.begin(), row.end(), std::greater<>());
+        double sum = 0;
+        for (std::size_t k = 0; k < row.size(); ++k) {
+            const double next = k + 1 < row.size() ? std::exp2(row[k + 1] - row.front()) : 0;
+            const auto size = static_cast<double>(k + 1);
+            sum += (std::exp2(row[k] - row.front()) - next) * std::exp(log_factorial(size) / size);
+        }
+        bits += row.front() + std::log2(sum);
+    }
+    return std::max((bits * (1 + 1e-12) + 1e-9) * static_cast<double>(m), 0.0) + 2;
 }
 
 double estimated_bits(const PeriodicPlan &plan, std::int64_t m, RunControl &control) {
@@ -314,7 +295,7 @@ std::vector<std::int64_t> term_bits(const PeriodicPlan &plan, std::int64_t first
     if (plan.tables) {
         std::vector<std::int64_t> bits;
         for (std::int64_t m = first; m < first + count; ++m)
-            bits.push_back(static_cast<std::int64_t>(std::max(most_bits(plan, m), 0.0)) + 1);
+            bits.push_back(static_cast<std::int64_t>(most_bits(plan, m)) + 1);
         return bits;
     }
     const std::vector<Gaussian> sizes = magnitudes_of(plan);

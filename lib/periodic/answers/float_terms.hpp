@@ -18,8 +18,12 @@ std::vector<Outcome> float_terms(const PeriodicPlan &plan, std::int64_t first, s
 std::vector<std::int64_t> term_bits(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
                                     RunControl &control);
 
-// Bits of a(m), roughly: what exact numbers cost. By the sums of a cell's rows it is soon said, and too many.
+// Bits of a(m), roughly: what exact numbers cost.
 double estimated_bits(const PeriodicPlan &plan, std::int64_t m, RunControl &control);
+
+// The same, soon said and too many: of open ends without head and tail |a(m)| < 2^this. Of a row with the
+// entries x_1 >= x_2 >= ... its factor is the sum over k of (x_k - x_{k+1}) (k!)^(1/k) (Soules, Linear
+// Multilinear Algebra 51 (2003)).
 double most_bits(const PeriodicPlan &plan, std::int64_t m);
 
 // The least length for which the operator is squared, for one term; 0: none.

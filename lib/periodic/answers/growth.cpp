@@ -8,7 +8,7 @@
 #include "lib/number/ball.hpp"
 #include "lib/number/infinity.hpp"
 #include "lib/number/wide_value.hpp"
-#include "lib/periodic/answers/table_terms.hpp"
+#include "lib/periodic/answers/residue_terms.hpp"
 #include "lib/periodic/cell/symmetries.hpp"
 #include "lib/periodic/period/period_walk.hpp"
 #include "lib/periodic/table/table_on_cpu.hpp"
@@ -19,7 +19,6 @@
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <memory>
 #include <optional>
 
 namespace libperm {
@@ -108,21 +107,12 @@ std::optional<std::vector<double>> doubles_of(const PeriodicPlan &plan, const st
 
 constexpr double smallest = 1e-120; // of x: what a period makes of it does not vanish
 
-// A vector x and its copy, which periods are applied to.
-class GrowthTable {
-  public:
-    GrowthTable() = default;
-    virtual ~GrowthTable() = default;
-    GrowthTable(const GrowthTable &) = delete;
-    GrowthTable &operator=(const GrowthTable &) = delete;
-
-    virtual void begin(const std::uint64_t *state) = 0; // 1 in one state, or in all
-    virtual void advance(std::int32_t u) = 0;
-    // Of the two; then both are (y + shift x) scale.
-    virtual TableBracket bracket(double shift, double scale) = 0;
-};
-
-class GrowthOnCpu final : public GrowthTable {
+// A vector x and its copy, which periods are applied to: here, or on a device.
+//
+//     begin(state): 1 in one state, or in all
+//     advance(u)
+//     bracket(shift, scale): of the two; then both are (y + shift x) scale
+class GrowthOnCpu {
   public:
     GrowthOnCpu(const TableProgram &program, std::int32_t used, const std::vector<double> &factors,
                 const std::vector<bool> &ones, RunControl &control)
@@ -131,13 +121,13 @@ class GrowthOnCpu final : public GrowthTable {
           charge_(&control.memory(), static_cast<std::int64_t>(8 * table_.numbers().size())),
           x_(table_.numbers().size()) {}
 
-    void begin(const std::uint64_t *state) override {
+    void begin(const std::uint64_t *state) {
         table_.begin(state ? 0 : 1);
         if (state) table_.set(*state, 1);
         x_ = table_.numbers();
     }
-    void advance(std::int32_t u) override { table_.advance(u); }
-    TableBracket bracket(double shift, double scale) override {
+    void advance(std::int32_t u) { table_.advance(u); }
+    TableBracket bracket(double shift, double scale) {
         std::vector<double> &y = table_.numbers();
         const NumberedPieces pieces = NumberedPieces::of_length(x_.size(), 1 << 16);
         std::vector<TableBracket> found(pieces.count());
@@ -175,7 +165,7 @@ class GrowthOnCpu final : public GrowthTable {
     std::vector<double> x_;
 };
 
-class GrowthOnDevice final : public GrowthTable {
+class GrowthOnDevice {
   public:
     GrowthOnDevice(DeviceQueue &queue, const TableProgram &program, std::int32_t used,
                    const std::vector<double> &factors, const std::vector<bool> &ones, RunControl &control)
@@ -187,14 +177,14 @@ class GrowthOnDevice final : public GrowthTable {
         found_.reserve(sizeof(TableBracket));
     }
 
-    void begin(const std::uint64_t *state) override {
+    void begin(const std::uint64_t *state) {
         for (const DeviceAddress table : {table_.table(), x_.address()}) {
             table_.begin(table, state ? 0 : 1);
             if (state) table_.set(table, *state, 1);
         }
     }
-    void advance(std::int32_t u) override { table_.advance(u); }
-    TableBracket bracket(double shift, double scale) override {
+    void advance(std::int32_t u) { table_.advance(u); }
+    TableBracket bracket(double shift, double scale) {
         TableBracket found{std::bit_cast<std::uint64_t>(infinity), 0, 0, 0};
         queue_.copy_in(found_.address(), &found, sizeof found);
         DeviceAddress x = x_.address(), y = table_.table(), to = found_.address();
@@ -250,9 +240,9 @@ class Shift {
 };
 
 // Finds the growth of the states with so many used slots; below `least` nobody asks.
-class Iteration {
+template <class Table> class Iteration {
   public:
-    Iteration(GrowthTable &table, const TableProgram &program, double rounding, double most, double least)
+    Iteration(Table &table, const TableProgram &program, double rounding, double most, double least)
         : table_(table), periods_(program.periods), rounding_(rounding), most_(most), least_(least) {}
 
     // From one state: those that it leads to. From all: those that are on loops, and others. `zeros`: how
@@ -301,14 +291,15 @@ class Iteration {
 
     double root_of(double x) const { return periods_ == 1 ? x : std::pow(x, 1.0 / periods_); }
 
-    GrowthTable &table_;
+    Table &table_;
     std::int32_t periods_;
     double rounding_, most_, least_;
 };
 
 double roundings_of(const TableProgram &program) {
     double roundings = 2;
-    for (const TableStep &step : program.steps) roundings += static_cast<double>(step.terms.size()) + 2;
+    for (const TableStep &step : program.steps)
+        if (!step.clears) roundings += static_cast<double>(step.terms.size()) + 2;
     return roundings;
 }
 
@@ -328,13 +319,14 @@ Growth table_growth(const PeriodicPlan &plan, const std::vector<double> &factors
     const double rounding = gamma_bound(roundings_of(program));
     Growth growth;
     const auto find = [&](std::int32_t used, const std::uint64_t *state) {
-        std::unique_ptr<GrowthTable> table;
-        if (queue)
-            table = std::make_unique<GrowthOnDevice>(*queue, program, used, factors, ones, control);
-        else
-            table = std::make_unique<GrowthOnCpu>(program, used, factors, ones, control);
         std::uint64_t zeros = 0;
-        growth.take(Iteration(*table, program, rounding, most, growth.lower).find(state, zeros));
+        const auto iterate = [&](auto &&table) {
+            growth.take(Iteration(table, program, rounding, most, growth.lower).find(state, zeros));
+        };
+        if (queue)
+            iterate(GrowthOnDevice(*queue, program, used, factors, ones, control));
+        else
+            iterate(GrowthOnCpu(program, used, factors, ones, control));
         return zeros;
     };
     if (!plan.joined()) {

@@ -1,17 +1,32 @@
-// Operators whose entries are all 1, modulo primes: eight walks side by side, of several starts or primes
-// (jit/lanes/residue_sums.hpp).
+// Terms modulo primes, as they are found; of operators whose entries are all 1 eight walks side by side, of
+// several starts or primes (jit/lanes/residue_sums.hpp).
 #pragma once
 
 #include "jit/lanes/residue_sums.hpp"
 #include "lib/periodic/answers/periodic_plan.hpp"
-#include "lib/periodic/answers/told_terms.hpp"
-#include "lib/periodic/period/period_levels.hpp"
+#include "lib/periodic/period/period_writer.hpp"
 #include "preprocess/poll.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <utility>
 #include <vector>
 
 namespace libperm {
+
+// By prime, by term. Gaussian integers have each prime twice (lib/number/residues.hpp).
+using ResidueTerms = std::vector<std::vector<std::uint64_t>>;
+
+// Is told the terms modulo each prime, by its number, once, by any thread.
+using TellTerms = std::function<void(std::size_t, std::vector<std::uint64_t>)>;
+
+// find(tell), all of it.
+template <class Find> ResidueTerms told_terms(std::size_t primes, const Find &find) {
+    ResidueTerms all(primes);
+    find([&all](std::size_t k, std::vector<std::uint64_t> terms) { all[k] = std::move(terms); });
+    return all;
+}
 
 // The levels of an operator whose entries are all 1: where each sum takes from.
 struct LaneLevel {

@@ -7,8 +7,9 @@
 #include "lib/run/plan_machine.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <tuple>
+#include <set>
 #include <utility>
 
 namespace libperm {
@@ -46,37 +47,23 @@ std::int64_t PeriodicPlan::order(std::int64_t length) const {
 }
 
 std::int64_t PeriodicPlan::nnz(std::int64_t length) const {
-    const std::vector<PeriodicEntry> &entries = matrix.entries;
+    // Of more cells than rows reach over, each has its entries more.
+    const std::int64_t few = std::min(length, 2 * std::int64_t{matrix.reach} + 1);
     if (joined()) {
-        std::vector<std::tuple<std::int32_t, std::int32_t, std::int64_t>>
-            places; // of a short ring, some alike
-        if (length <= 2 * std::int64_t{matrix.reach})
-            for (const PeriodicEntry &e : entries)
-                places.emplace_back(e.row, e.column, (e.cell % length + length) % length);
-        std::sort(places.begin(), places.end());
-        const auto alike = places.end() - std::unique(places.begin(), places.end());
-        return (static_cast<std::int64_t>(entries.size()) - alike) * length;
+        std::set<std::array<std::int64_t, 3>> places; // of a short ring some are alike
+        for (const PeriodicEntry &e : matrix.entries)
+            places.insert({e.row, e.column, (e.cell % few + few) % few});
+        return std::ssize(places) * length;
     }
-    std::int64_t beyond = 0; // of the first and last cells
-    for (const PeriodicEntry &e : entries) {
-        const std::int64_t away = std::abs(e.cell), cells = std::min<std::int64_t>(away, length);
-        const PeriodicEnd &end = e.cell < 0 ? matrix.head : matrix.tail;
-        for (std::int64_t k = away - cells; k < away; ++k) {
-            const std::int64_t place =
-                e.cell < 0 ? (k + 1) * matrix.rows - e.column : k * matrix.rows + e.column + 1;
-            beyond += place > end.columns;
-        }
-    }
-    // `cells` behind the last, before the first: of few cells an end's rows reach over them all.
-    const auto ends_before = [&](std::int64_t cells, std::int64_t column, const PeriodicEnd &end) {
-        return cells < 0 || cells * matrix.rows + column < end.columns;
+    const PeriodExtent extent(matrix, 0, few);
+    std::int64_t count = (length - few) * std::ssize(matrix.entries);
+    const auto add = [&](const std::vector<PeriodicEntry> &entries, std::int64_t cell) {
+        for (const PeriodicEntry &e : entries) count += extent.has_column(cell + e.cell, e.column);
     };
-    std::int64_t ends = 0;
-    for (const PeriodicEntry &e : matrix.head.entries)
-        ends += ends_before(e.cell - length, e.column, matrix.tail);
-    for (const PeriodicEntry &e : matrix.tail.entries)
-        ends += ends_before(-1 - (length + e.cell), matrix.rows - 1 - e.column, matrix.head);
-    return static_cast<std::int64_t>(entries.size()) * length - beyond + ends;
+    for (std::int64_t cell = 0; cell < few; ++cell) add(matrix.entries, cell);
+    add(matrix.head.entries, 0);
+    add(matrix.tail.entries, few);
+    return count;
 }
 
 namespace {
@@ -94,20 +81,17 @@ bool has_room(const PeriodicPlan &plan, RunControl &control) {
 }
 
 // Refuses an operator before it is written, which may take minutes until memory is at its end.
-void require_room(const PeriodicMatrix &a, const PeriodProgram &program, const Poll &poll,
-                  std::int64_t limit) {
-    constexpr double margin = 4; // of what some sets tell of all, at every row
-    const double most = program.moves * bytes_of_move;
-    if (a.joined || a.head.is_there() || most < margin * static_cast<double>(limit)) return;
-    const double moves = program.moves * reachable_share(a, program, poll), bytes = moves * bytes_of_move;
-    if (bytes > margin * static_cast<double>(limit))
-        throw refused_for_memory(
-            formatted(
-                "the operator of a cell is predicted to have {:.2g} moves, with {} columns open at a cut: {}",
-                moves, program.open_columns(), readable_bytes(bytes)),
-            static_cast<double>(limit),
-            "take smaller cells, raise the limit (memory_limit_bytes), or ask for a length as a plain matrix "
-            "(perm_compute), which may be cut into slices");
+void require_room(const PeriodicMatrix &a, const PeriodProgram &program, std::int64_t limit) {
+    constexpr double margin = 64; // not all sets of columns need be states
+    const double bytes = program.moves * bytes_of_move;
+    if (a.joined || a.head.is_there() || bytes < margin * static_cast<double>(limit)) return;
+    throw refused_for_memory(
+        formatted(
+            "the operator of a cell is predicted to have {:.2g} moves, with {} columns open at a cut: {}",
+            program.moves, program.open_columns(), readable_bytes(bytes)),
+        static_cast<double>(limit),
+        "take smaller cells, raise the limit (memory_limit_bytes), or ask for a length as a plain matrix "
+        "(perm_compute), which may be cut into slices");
 }
 
 // Without an operator.
@@ -155,7 +139,7 @@ PeriodicPlan make_periodic_plan(PeriodicMatrix a, PeriodProgram program, const O
     const Poll poll = [&control] { control.poll(); };
     PeriodicPlan plan = plan_of_cell(std::move(a), std::move(program), options);
     MemoryAccount *account = &control.memory();
-    require_room(plan.matrix, plan.program, poll, control.memory().limit());
+    require_room(plan.matrix, plan.program, control.memory().limit());
     if (plan.matrix.joined)
         plan.loops = write_loops(plan.matrix, plan.program, poll, account);
     else {

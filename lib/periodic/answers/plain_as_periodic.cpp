@@ -65,10 +65,8 @@ std::optional<Outcome> PlainAsPeriodic::execute(const InputPattern &input, const
     std::optional<RecognizedCells> found =
         recognized_cells(input.pattern, values, [&control] { control.poll(); });
     if (!found) return {};
-    if (cells_.program.transposed) found->matrix = transposed(found->matrix);
     std::optional<PeriodicPlan> others; // cells of other values
-    if (!(found->matrix == cells_.matrix)) {
-        if (cells_.program.transposed) found->matrix = transposed(found->matrix);
+    if (!((cells_.program.transposed ? transposed(found->matrix) : found->matrix) == cells_.matrix)) {
         // What the limits refuse goes the way of blocks.
         const bool fits = within_limits(
             [&] { others = make_periodic_plan(std::move(found->matrix), cells_.options, control); });

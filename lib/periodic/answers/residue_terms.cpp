@@ -4,12 +4,12 @@
 #include "lib/base/error.hpp"
 #include "lib/number/chinese_remainder.hpp"
 #include "lib/number/montgomery.hpp"
-#include "lib/number/residues.hpp"
-#include "lib/periodic/answers/lane_walk.hpp"
+#include "lib/number/residue_numbers.hpp"
 #include "lib/periodic/answers/recurrence.hpp"
 #include "lib/periodic/answers/squares.hpp"
-#include "lib/periodic/answers/table_terms.hpp"
 #include "lib/periodic/answers/terms.hpp"
+#include "lib/periodic/table/table_on_cpu.hpp"
+#include "lib/periodic/table/table_on_device.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -41,20 +41,88 @@ void make_integer(const std::vector<PeriodicEntry> &entries, std::int32_t rows, 
     for (const mpz_class &m : multiple) factor *= m;
 }
 
-// Walks with few primes at once, each group on a thread.
+// Few primes at once, and the terms that are found modulo them.
+template <int K> struct FewPrimes {
+    using Numbers = ResidueNumbers<K>;
+
+    Numbers numbers;
+    const std::vector<typename Numbers::Factor> factors;
+    ResidueTerms terms;
+
+    FewPrimes(const PeriodicPlan &plan, const Residues &residues, std::size_t begin)
+        : numbers(residues, begin),
+          factors(numbers.begin_step(all_entries(plan.values.size()))),
+          terms(std::min<std::size_t>(K, residues.primes.size() - begin)) {}
+
+    void take(const typename Numbers::Number &term) {
+        const auto closed = numbers.close(term);
+        for (std::size_t k = 0; k < terms.size(); ++k) terms[k].push_back(closed[k]);
+    }
+};
+
 template <int K>
 ResidueTerms few(const PeriodicPlan &plan, const Residues &residues, std::size_t begin, std::int64_t first,
                  std::int64_t count, RunControl &control) {
-    using Numbers = ResidueNumbers<K>;
-    Numbers numbers(residues, begin);
-    const std::vector<typename Numbers::Factor> factors = numbers.begin_step(all_entries(plan.values.size()));
-    const auto terms = terms_of(plan, numbers, factors, first, count, control);
-    ResidueTerms out(std::min<std::size_t>(K, residues.primes.size() - begin));
-    for (const auto &term : terms) {
-        const auto closed = numbers.close(term);
-        for (std::size_t k = 0; k < out.size(); ++k) out[k].push_back(closed[k]);
+    FewPrimes<K> some(plan, residues, begin);
+    for (const auto &term : terms_of(plan, some.numbers, some.factors, first, count, control))
+        some.take(term);
+    return std::move(some.terms);
+}
+
+// `number`: of a state; `advance`: by a period of the program.
+template <class NumberOf, class Advance>
+void walk(const TableProgram &program, std::int64_t first, std::int64_t count, const NumberOf &number,
+          const Advance &advance) {
+    const auto period = [&](std::int64_t m) { return static_cast<std::int32_t>(m % program.periods); };
+    walk_lengths(
+        0, first, count, [&](std::int64_t m) { number(program.ends[static_cast<std::size_t>(period(m))]); },
+        [&](std::int64_t m) { advance(period(m)); });
+}
+
+// Tells which entries are 1 modulo all primes.
+std::vector<bool> ones_of(const Residues &residues) {
+    std::vector<bool> ones(residues.values.front().size(), true);
+    for (const std::vector<std::uint64_t> &values : residues.values)
+        for (std::size_t k = 0; k < ones.size(); ++k) ones[k] = ones[k] && values[k] == 1;
+    return ones;
+}
+
+template <int K>
+ResidueTerms few_by_table(const PeriodicPlan &plan, const Residues &residues, std::size_t begin,
+                          std::int64_t first, std::int64_t count, RunControl &control) {
+    FewPrimes<K> some(plan, residues, begin);
+    const std::vector<bool> ones = ones_of(residues);
+    TableOnCpu<ResidueNumbers<K>> table(*plan.tables, plan.tables->used, some.numbers, some.factors, ones,
+                                        control);
+    table.begin(some.numbers.zero());
+    table.set(plan.tables->ends.front(), some.numbers.one());
+    walk(
+        *plan.tables, first, count, [&](std::uint64_t state) { some.take(table.number(state)); },
+        [&](std::int32_t u) { table.advance(u); });
+    return std::move(some.terms);
+}
+
+void on_device(DeviceQueue &queue, const PeriodicPlan &plan, const Residues &residues,
+               const NumberRange &primes, std::int64_t first, std::int64_t count, RunControl &control,
+               const TellTerms &tell) {
+    TableOnDevice table(queue, *plan.tables, plan.tables->used, Arithmetic::modular, control);
+    const std::vector<bool> ones = ones_of(residues);
+    for (std::size_t k = primes.first; k < primes.last; ++k) {
+        const std::uint64_t p = residues.primes[k];
+        std::vector<double> coefficients;
+        for (const std::uint64_t a : residues.values[k])
+            coefficients.insert(coefficients.end(), {next_to_zero(a, p), 0});
+        table.take(coefficients, ones, static_cast<double>(p));
+        table.begin(table.table(), 0);
+        table.set(table.table(), plan.tables->ends.front(), 1);
+        control.begin_piece();
+        std::vector<std::uint64_t> terms;
+        walk(
+            *plan.tables, first, count,
+            [&](std::uint64_t state) { terms.push_back(residue_of(table.number(state), p) % p); },
+            [&](std::int32_t u) { table.advance(u); });
+        tell(k, std::move(terms));
     }
-    return out;
 }
 
 // The terms from which a recurrence tells all others: so many, behind the first.
@@ -143,6 +211,45 @@ void find_by_recurrence(const PeriodicPlan &plan, const IntegerEntries &entries,
         tell(k, std::move(out));
     };
     find_modulo(plan, entries, primes, begin, determining(plan), control, go_on);
+}
+
+void find_by_table(const PeriodicPlan &plan, const Residues &residues, std::int64_t first, std::int64_t count,
+                   const DeviceQueues *queues, RunControl &control, const TellTerms &tell) {
+    if (plan.joined())
+        throw Error(PERM_REFUSED_MEMORY,
+                    "joined ends are walked to from each of their states, whose operator does "
+                    "not fit: raise memory_limit_bytes; their growth is found without it");
+    const std::size_t primes = residues.primes.size();
+    if (queues) {
+        const std::vector<DeviceQueue *> devices = queues->all();
+        const NumberedPieces shares = NumberedPieces::so_many(primes, devices.size());
+        return parallel_for(devices.size(), [&](std::uint64_t d) {
+            if (shares[d].first < shares[d].last)
+                on_device(*devices[d], plan, residues, shares[d], first, count, control, tell);
+        });
+    }
+    for (std::size_t begin = 0; begin < primes;) {
+        control.begin_piece();
+        ResidueTerms some = with_primes_at_once(primes - begin, [&]<int K>() {
+            return few_by_table<K>(plan, residues, begin, first, count, control);
+        });
+        for (std::vector<std::uint64_t> &terms : some) tell(begin++, std::move(terms));
+    }
+}
+
+double table_seconds(const PeriodicPlan &plan, std::int64_t last) {
+    constexpr double of_move = 3e-9;
+    return static_cast<double>(last) * plan.moves() * of_move;
+}
+
+Work placed_table(const PeriodicPlan &plan, double cpu_seconds, double gpu_seconds, double gpu_bytes,
+                  bool is_shared) {
+    return {"periodic",
+            cpu_seconds / plan.options.threads,
+            gpu_start::open + gpu_start::compile,
+            [gpu_seconds](const GpuProperties &) { return gpu_seconds; },
+            gpu_bytes,
+            is_shared};
 }
 
 double exact_seconds(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, double bits) {

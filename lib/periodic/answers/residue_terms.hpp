@@ -1,8 +1,11 @@
 // Permanents of a periodic matrix modulo primes.
 #pragma once
 
+#include "jit/queue/device_queues.hpp"
+#include "lib/number/residues.hpp"
+#include "lib/periodic/answers/lane_walk.hpp"
 #include "lib/periodic/answers/periodic_plan.hpp"
-#include "lib/periodic/answers/told_terms.hpp"
+#include "lib/run/placement.hpp"
 
 #include <gmpxx.h>
 
@@ -32,6 +35,12 @@ ResidueTerms terms_modulo(const PeriodicPlan &plan, const IntegerEntries &entrie
                           const std::vector<std::uint64_t> &primes, std::int64_t first, std::int64_t count,
                           RunControl &control);
 
+// The same of open ends by an operator that is not written out (table_program.hpp): on devices, each with a
+// share of the primes, which lie below 2^47, or, if they are null, the processor. Throws Error
+// (PERM_REFUSED_MEMORY), JitError.
+void find_by_table(const PeriodicPlan &plan, const Residues &residues, std::int64_t first, std::int64_t count,
+                   const DeviceQueues *queues, RunControl &control, const TellTerms &tell);
+
 // The same, by the recurrence that the terms obey where these lie far out.
 bool recurs(const PeriodicPlan &plan, std::int64_t first);
 void find_by_recurrence(const PeriodicPlan &plan, const IntegerEntries &entries,
@@ -46,5 +55,12 @@ std::vector<std::uint64_t> terms_modulo_prime(const PeriodicPlan &plan, std::uin
 // Seconds on one thread, roughly; `bits` of the largest term.
 double modular_seconds(const PeriodicPlan &plan, std::uint64_t prime, std::int64_t first, std::int64_t count);
 double exact_seconds(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, double bits);
+// By a table, for each prime.
+double table_seconds(const PeriodicPlan &plan, std::int64_t last);
+
+// Where a table's work runs is asked of this: seconds on one thread, and on a GPU that has begun, and its
+// bytes there.
+Work placed_table(const PeriodicPlan &plan, double cpu_seconds, double gpu_seconds, double gpu_bytes,
+                  bool is_shared);
 
 } // namespace libperm

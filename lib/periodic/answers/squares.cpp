@@ -1,7 +1,10 @@
 #include "lib/periodic/answers/squares.hpp"
 
 #include "jit/number/number.hpp"
+#include "lib/number/bits.hpp"
 #include "lib/number/montgomery.hpp"
+#include "lib/number/wide_entries.hpp"
+#include "lib/number/with_fma.hpp"
 #include "lib/periodic/power/dense_matrix.hpp"
 #include "lib/periodic/power/sector_powers.hpp"
 
@@ -9,10 +12,18 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <limits>
+#include <type_traits>
+#include <utility>
 
 namespace libperm {
 namespace {
+
+template <class A>
+constexpr Arithmetic arithmetic_of =
+    std::is_same_v<A, number::Real<double>>                    ? Arithmetic::real
+    : std::is_same_v<A, number::DD<double>>                    ? Arithmetic::dd
+    : std::is_same_v<A, number::Complex<number::Real<double>>> ? Arithmetic::complex
+                                                               : Arithmetic::complex_dd;
 
 struct RowExponents {
     std::int64_t highest = 0, lowest = 0;
@@ -44,14 +55,12 @@ class ScaledCell {
         for (const RowExponents &row : rows_) per_period_ += row.taken_out();
     }
 
-    template <class A>
-    std::vector<typename A::Number> factors(const std::vector<Gaussian> &values,
-                                            Arithmetic arithmetic) const {
+    template <class A> std::vector<typename A::Number> factors(const std::vector<Gaussian> &values) const {
+        constexpr Arithmetic in = arithmetic_of<A>;
         std::vector<typename A::Number> out(values.size(), A::number(1)); // the ends' are not met in a period
         for (std::size_t k = 0; k < plan_.matrix.entries.size(); ++k) {
             const auto row = static_cast<std::size_t>(plan_.matrix.entries[k].row);
-            const PackedParts parts =
-                packed(parts_of(values[k], rows_[row].taken_out(), arithmetic), arithmetic);
+            const PackedParts parts = packed(parts_of(values[k], rows_[row].taken_out(), in), in);
             std::memcpy(&out[k], parts.data(), sizeof out[k]);
         }
         return out;
@@ -81,114 +90,108 @@ class ScaledCell {
 constexpr double least = 0x1p-1074;
 constexpr double of_conversion = 1 + 1e-6; // a sum of absolute values as a double, and few sums of such
 
-// Powers of two that numbers are taken out by, so that the largest is near 1: found with the entries' sizes,
-// and used as they are for all whose absolute values are no larger.
-class Rescaling {
-  public:
-    void begin_again() {
-        is_known_ = true;
-        next_ = 0;
-    }
-    void operator()(DenseMatrix &x) {
-        if (!is_known_) {
-            const double largest = x.largest();
-            exponents_.push_back(largest > 0 ? std::ilogb(largest) + 1 : 0);
-        }
-        x.take_out(exponents_[next_++]);
-    }
-    void as_before(DenseMatrix &x) const { x.take_out(exponents_[next_ - 1]); }
-
-  private:
-    std::vector<int> exponents_;
-    std::size_t next_ = 0;
-    bool is_known_ = false;
+// value * 2^exp2, of which lost * 2^exp2 at most fell out of the range of doubles.
+template <class A> struct SquaredNumber {
+    typename A::Number value;
+    std::int64_t exp2 = 0;
+    double lost = 0;
 };
 
-// Numbers at most 1, of which so much was lost, and so many products of them added up.
-double lost_in_sums(const DenseMatrix &a, const DenseMatrix &b, std::size_t terms) {
-    return static_cast<double>(terms) * (a.lost + b.lost + a.lost * b.lost + 16 * least);
+// With `absolute`, the sum of the terms' absolute values, beside which what becomes of a smaller number is
+// nothing.
+template <class A, class B>
+Ranged<Signed<A>> bounded(const SquaredNumber<A> &x, const SquaredNumber<B> &absolute) {
+    const int lower = ldexp_exponent(x.exp2 - absolute.exp2);
+    const double lost = std::ldexp(x.lost, lower) + 4 * least,
+                 most = B::magnitude(absolute.value) * of_conversion + absolute.lost +
+                        lost / unit_of(arithmetic_of<A>);
+    return Ranged<Signed<A>>::normalised(Signed<A>::coefficient(times_power(x.value, lower), most),
+                                         absolute.exp2);
 }
 
-template <class A>
-DenseMatrix sector_matrix(const SectorStep &step, const std::vector<typename A::Number> &factors,
-                          double log_of_moves, Arithmetic arithmetic, RunControl &control) {
-    DenseMatrix out =
-        DenseMatrix::unwritten(step.from.size(), step.to.size(), is_complex(arithmetic), is_dd(arithmetic));
-    const PlainNumbers<A> numbers;
-    write_sector(
-        step, numbers, factors, [](const typename A::Number &x) { return A::negate(x); }, control,
-        [&](std::size_t row, std::size_t column, const typename A::Number &x) {
-            PackedParts parts{};
-            std::memcpy(parts.data(), &x, sizeof x);
-            for (std::size_t p = 0; p < out.planes.size(); ++p)
-                out.planes[p][row * out.columns + column] = parts[p];
-        });
-    out.lost = least * static_cast<double>(step.block.levels.size()) * std::exp2(log_of_moves + 4);
+template <class A> SquaredNumber<A> number_of(const DenseMatrix &x, std::size_t place) {
+    SquaredNumber<A> out{{}, x.exp2, x.lost};
+    double parts[sizeof out.value / sizeof(double)];
+    for (std::size_t p = 0; p < std::size(parts); ++p) parts[p] = x.planes[p][place];
+    std::memcpy(&out.value, parts, sizeof out.value);
     return out;
 }
 
-// A block's sectors in one arithmetic.
-class FloatPowers {
-  public:
-    struct Trace {
-        PackedParts parts{};
-        std::int64_t exp2 = 0;
-        double lost = 0;
-    };
+// Parts at most 1, of which so much was lost, and so many products of them added up.
+double lost_in_sums(const DenseMatrix &a, const DenseMatrix &b, std::size_t terms) {
+    const double largest = a.complex ? 1.5 : 1; // sqrt(2)
+    return static_cast<double>(terms) * (largest * (a.lost + b.lost) + a.lost * b.lost + 16 * least);
+}
 
+// A block's sectors in one arithmetic.
+template <class A> class FloatPowers {
+  public:
     FloatPowers(const PeriodBlock &block, const std::vector<Sector> &sectors, const ScaledCell &cell,
-                const std::vector<Gaussian> &values, Arithmetic arithmetic, RunControl &control)
+                const std::vector<Gaussian> &values, RunControl &control)
         : block_(block),
           sectors_(sectors),
           cell_(cell),
-          values_(values),
-          arithmetic_(arithmetic),
+          factors_(cell.factors<A>(values)),
           control_(control) {}
 
     // tr T^m on a sector that T^m leads back to.
-    Trace trace_of_power(std::size_t which, std::int64_t m, Rescaling &rescaling) {
-        return trace_on_sector(
-            sectors_, which, m,
-            [&](const Sector &from, const Sector &to) {
-                DenseMatrix x = written(from, to);
-                if (&from == &sectors_[which])
-                    rescaling(x);
-                else
-                    rescaling.as_before(x);
-                return x;
-            },
-            [&](const DenseMatrix &x, const DenseMatrix &y) { return times(x, y, rescaling); },
-            [](const DenseMatrix &x, const DenseMatrix *y) {
-                return y ? Trace{trace(x, y), x.exp2 + y->exp2, lost_in_sums(x, *y, x.rows * x.rows)}
-                         : Trace{trace(x, y), x.exp2, static_cast<double>(x.rows) * x.lost};
-            });
+    SquaredNumber<A> trace_of_power(std::size_t which, std::int64_t m) const {
+        return trace_on_sector(sectors_, which, m, *this);
     }
 
-    DenseMatrix written(const Sector &from, const Sector &to) {
-        using number::Complex, number::DD, number::Real;
-        return arithmetic_ == Arithmetic::real      ? written_in<Real<double>>(from, to)
-               : arithmetic_ == Arithmetic::complex ? written_in<Complex<Real<double>>>(from, to)
-               : arithmetic_ == Arithmetic::dd      ? written_in<DD<double>>(from, to)
-                                                    : written_in<Complex<DD<double>>>(from, to);
+    DenseMatrix written(const Sector &from, const Sector &to) const {
+        constexpr Arithmetic in = arithmetic_of<A>;
+        DenseMatrix out = DenseMatrix::unwritten(from.size(), to.size(), is_complex(in), is_dd(in));
+        const PlainNumbers<A> numbers;
+        write_sector(
+            {block_, from, to}, numbers, factors_, [](const typename A::Number &x) { return A::negate(x); },
+            control_,
+            [&](std::size_t row, std::size_t column, const typename A::Number &x) {
+                PackedParts parts{};
+                std::memcpy(parts.data(), &x, sizeof x);
+                for (std::size_t p = 0; p < out.planes.size(); ++p)
+                    out.planes[p][row * out.columns + column] = parts[p];
+            });
+        out.exp2 = cell_.per_period();
+        out.lost =
+            least * static_cast<double>(block_.levels.size()) * std::exp2(cell_.log_of_moves(block_) + 4);
+        out.normalise();
+        return out;
     }
-    DenseMatrix times(const DenseMatrix &a, const DenseMatrix &b, Rescaling &rescaling) {
+    DenseMatrix times(const DenseMatrix &a, const DenseMatrix &b) const {
         DenseMatrix out = product(a, b, control_);
         out.lost = lost_in_sums(a, b, a.columns);
-        rescaling(out);
+        out.normalise();
         return out;
     }
 
-  private:
-    template <class A> DenseMatrix written_in(const Sector &from, const Sector &to) {
-        return sector_matrix<A>({block_, from, to}, cell_.factors<A>(values_, arithmetic_),
-                                cell_.log_of_moves(block_), arithmetic_, control_);
+    // tr (a b), by the rows of a, or tr a if b is null.
+    static SquaredNumber<A> trace(const DenseMatrix &a, const DenseMatrix *b) {
+        std::vector<typename A::Number> of_row(a.rows);
+        parallel_for(a.rows, [&](std::uint64_t i) {
+            if (!b) {
+                of_row[i] = number_of<A>(a, i * a.columns + i).value;
+                return;
+            }
+            with_fma([&] {
+                typename A::Number sum = A::number(0);
+                for (std::size_t k = 0; k < a.columns; ++k)
+                    sum = A::madd(number_of<A>(a, i * a.columns + k).value,
+                                  number_of<A>(*b, k * b->columns + i).value, sum);
+                of_row[i] = sum;
+            });
+        });
+        typename A::Number sum = A::number(0);
+        for (const auto &x : of_row) sum = A::add(sum, x);
+        if (b) return {sum, a.exp2 + b->exp2, lost_in_sums(a, *b, a.rows * a.rows)};
+        return {sum, a.exp2, static_cast<double>(a.rows) * a.lost};
     }
 
+  private:
     const PeriodBlock &block_;
     const std::vector<Sector> &sectors_;
     const ScaledCell &cell_;
-    const std::vector<Gaussian> &values_;
-    Arithmetic arithmetic_;
+    const std::vector<typename A::Number> factors_;
     RunControl &control_;
 };
 
@@ -197,6 +200,27 @@ Charge charge_of(std::size_t states, Arithmetic arithmetic, RunControl &control)
     return Charge(&control.memory(),
                   static_cast<std::int64_t>(8 * matrices * static_cast<double>(states) *
                                             static_cast<double>(states) * parts_of(arithmetic)));
+}
+
+using Sizes = number::Real<double>;
+
+// x T^k, T^k as a matrix and, unless none is negative, that of the absolute values.
+template <class A>
+std::vector<Ranged<Signed<A>>> product_with(const std::vector<Ranged<Signed<A>>> &x, const DenseMatrix &power,
+                                            const DenseMatrix *absolute, RunControl &control) {
+    std::vector<Ranged<Signed<A>>> out(x.size(), {Signed<A>::number(0), 0});
+    const NumberedPieces pieces = NumberedPieces::of_length(x.size(), 64);
+    parallel_for(pieces.count(), [&](std::uint64_t p) {
+        control.poll();
+        for (std::size_t i = 0; i < x.size(); ++i)
+            for (std::size_t j = pieces[p].first; j < pieces[p].last; ++j) {
+                const std::size_t place = i * x.size() + j;
+                const SquaredNumber<A> entry = number_of<A>(power, place);
+                out[j] = out[j] + x[i] * (absolute ? bounded(entry, number_of<Sizes>(*absolute, place))
+                                                   : bounded(entry, entry));
+            }
+    });
+    return out;
 }
 
 // Residues next to 0, in digits next to 0 of so many bits that the sums of a product's digits are whole
@@ -210,11 +234,7 @@ class Digits {
     } // the highest may be one more than it was
 
     int count() const { return count_; }
-    std::uint64_t weight(int digit) const { // modulo the prime
-        std::uint64_t w = 1 % prime_;
-        for (int k = 0; k < digit * bits_; ++k) w = 2 * w % prime_; // of less than 2^62
-        return w;
-    }
+    int bits() const { return bits_; }
     template <class Put> void split(std::uint64_t residue, const Put &put) const {
         auto left = static_cast<std::int64_t>(residue);
         if (residue > prime_ / 2) left -= static_cast<std::int64_t>(prime_);
@@ -253,15 +273,11 @@ class ResiduePowers {
           field_(prime_),
           digits_(prime_, std::max<std::size_t>(block.states, 1)) {}
 
-    std::uint64_t trace_of_power(std::size_t which, std::int64_t m) {
-        return trace_on_sector(
-            sectors_, which, m, [this](const Sector &from, const Sector &to) { return written(from, to); },
-            [this](const ResidueMatrix &a, const ResidueMatrix &b) { return times(a, b); },
-            [this](const ResidueMatrix &a, const ResidueMatrix *b) { return trace(a, b); });
+    std::uint64_t trace_of_power(std::size_t which, std::int64_t m) const {
+        return trace_on_sector(sectors_, which, m, *this);
     }
 
-  private:
-    ResidueMatrix written(const Sector &from, const Sector &to) {
+    ResidueMatrix written(const Sector &from, const Sector &to) const {
         using Numbers = ResidueNumbers<1>;
         Numbers numbers(residues_, 0);
         const std::vector<Numbers::Factor> factors =
@@ -278,26 +294,15 @@ class ResiduePowers {
         return out;
     }
 
-    void split(ResidueMatrix &x) {
-        x.digits.clear();
-        for (int k = 0; k < digits_.count(); ++k)
-            x.digits.push_back(DenseMatrix::unwritten(x.rows, x.columns, false, false));
-        parallel_for(x.rows, [&](std::uint64_t i) {
-            for (std::size_t at = i * x.columns; at < (i + 1) * x.columns; ++at)
-                digits_.split(x.residues[at], [&](int k, double digit) {
-                    x.digits[static_cast<std::size_t>(k)].planes[0][at] = digit;
-                });
-        });
-    }
-
-    ResidueMatrix times(const ResidueMatrix &a, const ResidueMatrix &b) {
+    ResidueMatrix times(const ResidueMatrix &a, const ResidueMatrix &b) const {
         ResidueMatrix out{a.rows, b.columns, {}, std::vector<std::uint64_t>(a.rows * b.columns, 0)};
         for (int i = 0; i < digits_.count(); ++i)
             for (int j = 0; j < digits_.count(); ++j) {
                 const DenseMatrix sums = product(a.digits[static_cast<std::size_t>(i)],
                                                  b.digits[static_cast<std::size_t>(j)], control_);
-                const std::uint64_t weight =
-                    field_.to(field_.to(digits_.weight(i + j))); // twice: what it multiplies is not
+                const std::uint64_t weight = field_.to(field_.power(
+                    field_.to(2), static_cast<std::uint64_t>(
+                                      (i + j) * digits_.bits()))); // twice: what it multiplies is not
                 parallel_for(out.rows, [&](std::uint64_t row) {
                     control_.poll();
                     for (std::size_t at = row * out.columns; at < (row + 1) * out.columns; ++at) {
@@ -328,6 +333,19 @@ class ResiduePowers {
         return sum;
     }
 
+  private:
+    void split(ResidueMatrix &x) const {
+        x.digits.clear();
+        for (int k = 0; k < digits_.count(); ++k)
+            x.digits.push_back(DenseMatrix::unwritten(x.rows, x.columns, false, false));
+        parallel_for(x.rows, [&](std::uint64_t i) {
+            for (std::size_t at = i * x.columns; at < (i + 1) * x.columns; ++at)
+                digits_.split(x.residues[at], [&](int k, double digit) {
+                    x.digits[static_cast<std::size_t>(k)].planes[0][at] = digit;
+                });
+        });
+    }
+
     const PeriodBlock &block_;
     const std::vector<Sector> &sectors_;
     const Residues &residues_;
@@ -349,86 +367,60 @@ bool may_be_squared(const PeriodicPlan &plan) {
     return spread + moves < most;
 }
 
-std::vector<SquaredNumber> traces_by_squares(const PeriodicPlan &plan, const SquaredEntries &entries,
-                                             std::int64_t m, RunControl &control) {
-    const Arithmetic arithmetic = entries.arithmetic;
+template <class A>
+Ranged<Signed<A>> FloatSquares<A>::term(const PeriodicPlan &plan, const SquaredEntries &entries,
+                                        std::int64_t m, RunControl &control) {
     const ScaledCell cell(plan);
-    const double unit = unit_of(arithmetic);
-    std::vector<SquaredNumber> out;
+    Number sum{Signed<A>::number(0), 0};
     for (const PeriodBlock &block : plan.loops) {
         if (block.alike == 0) continue;
         const std::vector<Sector> sectors = sectors_of(block);
-        const Charge charge = charge_of(sectors.front().size(), arithmetic, control);
-        Rescaling rescaling;
-        // No sector has more than the first one of the absolute values, by every entry.
-        using Trace = FloatPowers::Trace;
-        FloatPowers powers(block, sectors, cell, entries.values, arithmetic, control),
-            of_sizes(block, sectors, cell, entries.sizes, Arithmetic::real, control);
-        const Trace most = (plan.nonnegative ? powers : of_sizes).trace_of_power(0, m, rescaling);
-        const auto add = [&](const Trace &trace, std::uint32_t times) {
-            SquaredNumber number{trace.parts, most.parts[0] * of_conversion + trace.lost / unit,
-                                 trace.exp2 + m * cell.per_period(), static_cast<double>(times)};
-            out.push_back(number);
+        const Charge charge = charge_of(sectors.front().size(), arithmetic_of<A>, control);
+        const FloatPowers<A> powers(block, sectors, cell, entries.values, control);
+        const auto add = [&](const SquaredNumber<A> &first, const auto &most) {
+            for_each_trace(sectors, m, [&](std::size_t s, std::uint32_t pair) {
+                const Number times{Signed<A>::number(block.alike * pair), 0};
+                sum = sum + times * bounded(s == 0 ? first : powers.trace_of_power(s, m), most);
+            });
         };
-        for_each_trace(sectors, m, [&](std::size_t s, std::uint32_t pair) {
-            rescaling.begin_again();
-            add(s == 0 && plan.nonnegative ? most : powers.trace_of_power(s, m, rescaling),
-                block.alike * pair);
-        });
+        // No sector has more than the first one of the absolute values, by every entry.
+        if (entries.are_sizes()) {
+            const SquaredNumber<A> most = powers.trace_of_power(0, m);
+            add(most, most);
+        } else {
+            const FloatPowers<Sizes> of_sizes(block, sectors, cell, entries.sizes, control);
+            const SquaredNumber<Sizes> most = of_sizes.trace_of_power(0, m);
+            add(powers.trace_of_power(0, m), most);
+        }
     }
-    return out;
+    return sum;
 }
 
-std::vector<SquaredNumber> advanced_by_squares(const PeriodicPlan &plan, const SquaredEntries &entries,
-                                               const std::vector<SquaredNumber> &x, std::int64_t periods,
-                                               RunControl &control) {
-    const Arithmetic arithmetic = entries.arithmetic;
+template <class A>
+std::vector<Ranged<Signed<A>>> FloatSquares<A>::advanced(const PeriodicPlan &plan,
+                                                         const SquaredEntries &entries, std::vector<Number> x,
+                                                         std::int64_t periods, RunControl &control) {
     const ScaledCell cell(plan);
     const PeriodBlock &block = plan.open.period;
     const std::vector<Sector> sectors = sectors_of(block);
-    const Charge charge = charge_of(block.states, arithmetic, control);
-    // Before the first row some states may be far below others.
-    std::int64_t highest = std::numeric_limits<std::int64_t>::min();
-    for (const SquaredNumber &number : x)
-        if (number.absolute > 0) highest = std::max(highest, number.exp2 + std::ilogb(number.absolute) + 1);
-    if (highest == std::numeric_limits<std::int64_t>::min()) highest = 0;
-    Rescaling rescaling;
-    const auto advanced = [&](const std::vector<Gaussian> &of_moves, Arithmetic in,
-                              const auto &parts_of_state) {
-        FloatPowers powers(block, sectors, cell, of_moves, in, control);
-        DenseMatrix y = DenseMatrix::unwritten(1, block.states, is_complex(in), is_dd(in));
-        for (std::size_t s = 0; s < x.size(); ++s) {
-            const auto lower = static_cast<int>(std::max<std::int64_t>(x[s].exp2 - highest, -4000));
-            const PackedParts parts = parts_of_state(x[s]);
-            for (std::size_t p = 0; p < y.planes.size(); ++p) y.planes[p][s] = std::ldexp(parts[p], lower);
-        }
-        y.exp2 = highest;
-        y.lost = 2 * least;
-        DenseMatrix power = powers.written(sectors.front(), sectors.front());
-        rescaling(power);
-        for (auto left = static_cast<std::uint64_t>(periods); left != 0; left >>= 1) {
-            if (left & 1) y = powers.times(y, power, rescaling);
-            if (left > 1) power = powers.times(power, power, rescaling);
-        }
-        return y;
-    };
-    const auto of_values = [](const SquaredNumber &number) { return number.parts; };
-    DenseMatrix absolute;
-    if (!plan.nonnegative) {
-        absolute = advanced(entries.sizes, Arithmetic::real,
-                            [](const SquaredNumber &number) { return PackedParts{number.absolute}; });
-        rescaling.begin_again();
+    const Charge charge = charge_of(block.states, arithmetic_of<A>, control);
+    const FloatPowers<A> powers(block, sectors, cell, entries.values, control);
+    const FloatPowers<Sizes> of_sizes(block, sectors, cell, entries.sizes, control);
+    DenseMatrix power = powers.written(sectors.front(), sectors.front()), absolute;
+    if (!entries.are_sizes()) absolute = of_sizes.written(sectors.front(), sectors.front());
+    for (auto left = static_cast<std::uint64_t>(periods);;) {
+        if (left & 1) x = product_with<A>(x, power, entries.are_sizes() ? nullptr : &absolute, control);
+        left >>= 1;
+        if (left == 0) return x;
+        power = powers.times(power, power);
+        if (!entries.are_sizes()) absolute = of_sizes.times(absolute, absolute);
     }
-    const DenseMatrix value = advanced(entries.values, arithmetic, of_values);
-    std::vector<SquaredNumber> out(x.size());
-    for (std::size_t s = 0; s < x.size(); ++s) {
-        for (std::size_t p = 0; p < value.planes.size(); ++p) out[s].parts[p] = value.planes[p][s];
-        out[s].absolute =
-            (plan.nonnegative ? out[s].parts[0] : absolute.planes[0][s]) + value.lost / unit_of(arithmetic);
-        out[s].exp2 = value.exp2 + periods * cell.per_period();
-    }
-    return out;
 }
+
+template struct FloatSquares<number::Real<double>>;
+template struct FloatSquares<number::DD<double>>;
+template struct FloatSquares<number::Complex<number::Real<double>>>;
+template struct FloatSquares<number::Complex<number::DD<double>>>;
 
 std::uint64_t trace_modulo(const PeriodicPlan &plan, const Residues &residues, std::int64_t m,
                            RunControl &control) {

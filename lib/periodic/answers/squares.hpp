@@ -2,9 +2,8 @@
 // residues (docs/periodic.md, "Powers").
 #pragma once
 
-#include "jit/number/arithmetic.hpp"
+#include "lib/number/ranged.hpp"
 #include "lib/number/residues.hpp"
-#include "lib/number/wide_entries.hpp"
 #include "lib/periodic/answers/periodic_plan.hpp"
 
 #include <cstdint>
@@ -15,28 +14,27 @@ namespace libperm {
 // Whether a period's numbers stay in the range of doubles, its entries scaled.
 bool may_be_squared(const PeriodicPlan &plan);
 
-// parts * 2^exp2, beside it the sum of the terms' absolute values, which covers what doubles have lost.
-struct SquaredNumber {
-    PackedParts parts{};
-    double absolute = 0;
-    std::int64_t exp2 = 0;
-    double times = 1; // that it counts
-};
-
-// The moves' entries, none of whose sizes is below its absolute value.
+// The moves' entries, none of whose sizes is below its absolute value: they are the same where none is
+// negative.
 struct SquaredEntries {
     const std::vector<Gaussian> &values, &sizes;
-    Arithmetic arithmetic; // of the values; sizes are in doubles
+
+    bool are_sizes() const { return &values == &sizes; }
 };
 
-// a(m) of joined ends is the sum of the traces of its blocks' sectors.
-std::vector<SquaredNumber> traces_by_squares(const PeriodicPlan &plan, const SquaredEntries &entries,
-                                             std::int64_t m, RunControl &control);
+// A: doubles or pairs of them, real or complex.
+template <class A> struct FloatSquares {
+    using Number = Ranged<Signed<A>>;
 
-// The states of open ends so many periods behind `x`.
-std::vector<SquaredNumber> advanced_by_squares(const PeriodicPlan &plan, const SquaredEntries &entries,
-                                               const std::vector<SquaredNumber> &x, std::int64_t periods,
-                                               RunControl &control);
+    // a(m) of joined ends, the sum of the traces of its blocks' sectors; with it the sum of the terms'
+    // absolute values, which covers what doubles have lost.
+    static Number term(const PeriodicPlan &plan, const SquaredEntries &entries, std::int64_t m,
+                       RunControl &control);
+
+    // The states of open ends so many periods behind `x`.
+    static std::vector<Number> advanced(const PeriodicPlan &plan, const SquaredEntries &entries,
+                                        std::vector<Number> x, std::int64_t periods, RunControl &control);
+};
 
 // a(m) of joined ends, of the whole numbers that `residues` are, modulo its first prime.
 std::uint64_t trace_modulo(const PeriodicPlan &plan, const Residues &residues, std::int64_t m,

@@ -88,53 +88,32 @@ struct Section {
     }
 };
 
-LatticeCell layer_cell(const Section &section, bool along_first) {
-    const auto colour = [&](std::int64_t site) { return (site / section.b + site % section.b) % 2; };
-    const auto half = [](std::int64_t site, const std::vector<std::int64_t> &number) {
-        return number[static_cast<std::size_t>(site)];
-    };
-    std::vector<std::int64_t> number; // of each site among those of its colour
-    std::array<std::int64_t, 2> next{0, 0};
-    for (std::int64_t site = 0; site < section.sites(); ++site)
-        number.push_back(next[static_cast<std::size_t>(colour(site))]++);
-    LatticeRows rows(next[0], 1);
-    for (std::int64_t x = 0; x < section.a; ++x)
-        for (std::int64_t y = 0; y < section.b; ++y) {
-            const std::int64_t site = section.number(x, y);
-            if (colour(site) != 0) continue;
-            section.neighbours(x, y,
-                               [&](std::int64_t to) { rows.add(half(site, number), half(to, number), 0); });
-            const std::int64_t mirrored =
-                along_first ? section.number(section.a - 1 - x, y) : section.number(x, section.b - 1 - y);
-            for (const std::int64_t cell : {-1, 1})
-                rows.add(half(site, number), half(mirrored, number), cell);
-        }
-    return rows.cell();
-}
-
-LatticeCell two_layer_cell(const Section &section) {
+// So many layers, one or two, behind each other; next(x, y): the site that lies beside this one in the next
+// layer.
+template <class Next> LatticeCell layers_cell(const Section &section, std::int64_t layers, const Next &next) {
     const std::int64_t sites = section.sites();
-    const auto colour = [&](std::int64_t site, std::int64_t layer) {
+    const auto colour = [&](std::int64_t layer, std::int64_t site) {
         return (site / section.b + site % section.b + layer) % 2;
     };
-    std::vector<std::int64_t> number;
-    std::array<std::int64_t, 2> next{0, 0};
-    for (std::int64_t layer = 0; layer < 2; ++layer)
-        for (std::int64_t site = 0; site < sites; ++site)
-            number.push_back(next[static_cast<std::size_t>(colour(site, layer))]++);
-    LatticeRows rows(sites, 1);
-    for (std::int64_t layer = 0; layer < 2; ++layer)
+    std::vector<std::int64_t> number; // of each site among those of its colour
+    std::array<std::int64_t, 2> count{0, 0};
+    for (std::int64_t k = 0; k < layers * sites; ++k)
+        number.push_back(count[static_cast<std::size_t>(colour(k / sites, k % sites))]++);
+    LatticeRows rows(count[0], 1);
+    for (std::int64_t layer = 0; layer < layers; ++layer)
         for (std::int64_t x = 0; x < section.a; ++x)
             for (std::int64_t y = 0; y < section.b; ++y) {
                 const std::int64_t site = section.number(x, y);
-                if (colour(site, layer) != 0) continue;
-                const auto at = [&](std::int64_t s, std::int64_t l) {
-                    return number[static_cast<std::size_t>(l * sites + s)];
+                if (colour(layer, site) != 0) continue;
+                const auto add = [&](std::int64_t to, std::int64_t to_layer, std::int64_t cell) {
+                    rows.add(number[static_cast<std::size_t>(layer * sites + site)],
+                             number[static_cast<std::size_t>(to_layer * sites + to)], cell);
                 };
-                section.neighbours(x, y,
-                                   [&](std::int64_t to) { rows.add(at(site, layer), at(to, layer), 0); });
-                rows.add(at(site, layer), at(site, 1 - layer), 0);
-                rows.add(at(site, layer), at(site, 1 - layer), layer == 0 ? -1 : 1);
+                section.neighbours(x, y, [&](std::int64_t to) { add(to, layer, 0); });
+                for (const std::int64_t by : {-1, 1}) {
+                    const std::int64_t beside = layer + by, cell = beside < 0 ? -1 : beside / layers;
+                    add(next(x, y), beside - cell * layers, cell);
+                }
             }
     return rows.cell();
 }
@@ -149,8 +128,12 @@ LatticeCell lattice(const std::string &name, const Section &section) {
         throw Error(PERM_BAD_OPTION,
                     formatted("lattice '{}': a cross-section of {} sites, of which {} are the most", name,
                               section.sites(), most_sites));
-    if (section.a % 2 == 0) return layer_cell(section, true);
-    return section.b % 2 == 0 ? layer_cell(section, false) : two_layer_cell(section);
+    if (section.a % 2 != 0 && section.b % 2 != 0)
+        return layers_cell(section, 2, [&](std::int64_t x, std::int64_t y) { return section.number(x, y); });
+    return layers_cell(section, 1, [&](std::int64_t x, std::int64_t y) { // seen in a mirror
+        return section.a % 2 == 0 ? section.number(section.a - 1 - x, y)
+                                  : section.number(x, section.b - 1 - y);
+    });
 }
 
 // A brick wall, W vertices across: zigzag lines, each joined to the next at every other vertex. A cell is two

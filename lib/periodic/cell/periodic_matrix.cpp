@@ -69,19 +69,27 @@ void check_cell(const Pattern &cell) {
                       r, cell.cols));
 }
 
-void take_cell(PeriodicMatrix &out, Rectangle cell, PolledSteps &steps) {
-    const std::int32_t r = cell.pattern.rows;
-    out.rows = r;
-    out.reach = cell.pattern.cols / r / 2;
+// Of the part's columns so many stand before the first one of cell 0; entries that are 0 are left out.
+template <class Part>
+void take_entries(Part &out, Rectangle given, std::int32_t rows_of_cell, std::int64_t before,
+                  PolledSteps &steps) {
     std::size_t k = 0;
-    for (std::int32_t i = 0; i < r; ++i)
-        for (const std::int32_t j : cell.pattern.row(i)) {
+    for (std::int32_t i = 0; i < given.pattern.rows; ++i)
+        for (const std::int32_t j : given.pattern.row(i)) {
             steps.take(16);
-            Gaussian &value = cell.values[k++];
+            Gaussian &value = given.values[k++];
             if (is_zero(value)) continue;
-            out.entries.push_back({i, j % r, j / r - out.reach});
+            const std::int64_t at = j - before, cell = at / rows_of_cell - (at % rows_of_cell < 0);
+            out.entries.push_back(
+                {i, static_cast<std::int32_t>(at - cell * rows_of_cell), static_cast<std::int32_t>(cell)});
             out.values.push_back(std::move(value));
         }
+}
+
+void take_cell(PeriodicMatrix &out, Rectangle cell, PolledSteps &steps) {
+    const std::int32_t r = out.rows = cell.pattern.rows;
+    out.reach = cell.pattern.cols / r / 2;
+    take_entries(out, std::move(cell), r, std::int64_t{out.reach} * r, steps);
 }
 
 // The head's own columns come first, the tail's last; between them, those of the `reach` cells next to it.
@@ -93,23 +101,11 @@ PeriodicEnd end_of(const PeriodicMatrix &a, const perm_csr *given, bool is_head,
             bad_matrix(formatted("the {} has {} columns: {} of the cells next to it, and up to {} of its own",
                                  name, end.cols, inner, inner));
     });
-    const std::int64_t own = part.pattern.cols - inner;
     PeriodicEnd out;
     out.rows = part.pattern.rows;
-    out.columns = own;
-    std::size_t k = 0;
-    for (std::int32_t i = 0; i < out.rows; ++i)
-        for (const std::int32_t j : part.pattern.row(i)) {
-            reading.steps().take(16);
-            Gaussian &value = part.values[k++];
-            if (is_zero(value)) continue;
-            // Counted from the first column of the first cell, or of the one behind the last.
-            const std::int64_t place = is_head ? j - own : j - inner;
-            const std::int64_t cell = (place + 2 * inner) / a.rows - 2 * a.reach;
-            out.entries.push_back(
-                {i, static_cast<std::int32_t>(place - cell * a.rows), static_cast<std::int32_t>(cell)});
-            out.values.push_back(std::move(value));
-        }
+    out.columns = part.pattern.cols - inner;
+    // Counted from the first column of the first cell, or of the one behind the last.
+    take_entries(out, std::move(part), a.rows, is_head ? out.columns : inner, reading.steps());
     return out;
 }
 

@@ -12,50 +12,33 @@ namespace {
 
 using Colours = std::vector<std::uint32_t>; // of rows, then of columns
 
-// A cell as a graph: of each line the lines that it meets, and how.
-class CellGraph {
-  public:
-    CellGraph(const PeriodicMatrix &a, const std::vector<std::uint32_t> &kinds, bool reversed)
-        : CellGraph(a, kinds, [reversed](PeriodicEntry &e) {
-              if (reversed) e.cell = -e.cell;
-          }) {}
-    // Of odd cells the columns are met as they are after `twist`, its own inverse.
-    CellGraph(const PeriodicMatrix &a, const std::vector<std::uint32_t> &kinds, const ColumnMap &twist)
-        : CellGraph(a, kinds, [&twist](PeriodicEntry &e) {
-              if (e.cell % 2 != 0) e.column = twist[static_cast<std::size_t>(e.column)];
-          }) {}
-
-    struct Meeting {
-        std::int32_t cell;
-        std::uint32_t kind, line;
-    };
-    std::size_t lines() const { return lines_; }
-    const std::vector<Meeting> &met(std::size_t line) const { return met_[line]; }
-
-  private:
-    template <class Seen>
-    CellGraph(const PeriodicMatrix &a, const std::vector<std::uint32_t> &kinds, const Seen &seen)
-        : lines_(2 * static_cast<std::size_t>(a.rows)), met_(lines_) {
-        for (std::size_t k = 0; k < a.entries.size(); ++k) {
-            PeriodicEntry e = a.entries[k];
-            seen(e);
-            const auto row = static_cast<std::uint32_t>(e.row),
-                       column = static_cast<std::uint32_t>(a.rows + e.column);
-            met_[row].push_back({e.cell, kinds[k], column});
-            met_[column].push_back({e.cell, kinds[k], row});
-        }
-    }
-
-    std::size_t lines_;
-    std::vector<std::vector<Meeting>> met_;
+struct Meeting {
+    std::int32_t cell;
+    std::uint32_t kind, line;
 };
+using CellGraph = std::vector<std::vector<Meeting>>; // of each line the lines that it meets, and how
+
+// seen(entry) has the entry as who looks at the cell sees it.
+template <class Seen>
+CellGraph graph_of(const PeriodicMatrix &a, const std::vector<std::uint32_t> &kinds, const Seen &seen) {
+    CellGraph graph(2 * static_cast<std::size_t>(a.rows));
+    for (std::size_t k = 0; k < a.entries.size(); ++k) {
+        const PeriodicEntry e = seen(a.entries[k]);
+        const auto row = static_cast<std::uint32_t>(e.row),
+                   column = static_cast<std::uint32_t>(a.rows + e.column);
+        graph[row].push_back({e.cell, kinds[k], column});
+        graph[column].push_back({e.cell, kinds[k], row});
+    }
+    return graph;
+}
+PeriodicEntry as_it_is(const PeriodicEntry &e) { return e; }
 
 using Signature =
     std::pair<std::uint32_t, std::vector<std::tuple<std::int32_t, std::uint32_t, std::uint32_t>>>;
 
 Signature signature_of(const CellGraph &graph, const Colours &colours, std::size_t line) {
     Signature signature{colours[line], {}};
-    for (const auto &m : graph.met(line)) signature.second.emplace_back(m.cell, m.kind, colours[m.line]);
+    for (const Meeting &m : graph[line]) signature.second.emplace_back(m.cell, m.kind, colours[m.line]);
     std::sort(signature.second.begin(), signature.second.end());
     return signature;
 }
@@ -213,13 +196,18 @@ std::vector<TurningSymmetry> commuting_symmetries(const PeriodicMatrix &a, const
     };
     for (const ColumnMap &map : group) take(map, map, 0);
     const std::vector<std::uint32_t> kinds = kinds_of(a.values);
-    const CellGraph graph(a, kinds, false);
+    const CellGraph graph = graph_of(a, kinds, as_it_is);
     const Colours colours = columns_apart(static_cast<std::size_t>(a.rows));
     const std::size_t twists = taken.all().size();
     for (std::size_t k = 1; k < twists; ++k) {
         ColumnMap twist = taken.all()[k];
         twist.resize(static_cast<std::size_t>(a.rows));
-        const auto image = Matching(graph, CellGraph(a, kinds, twist), poll).extended(colours, colours);
+        // Of odd cells the columns are met as they are after the twist, its own inverse.
+        const CellGraph twisted = graph_of(a, kinds, [&twist](PeriodicEntry e) {
+            if (e.cell % 2 != 0) e.column = twist[static_cast<std::size_t>(e.column)];
+            return e;
+        });
+        const auto image = Matching(graph, twisted, poll).extended(colours, colours);
         if (!image) continue;
         const ColumnMap turning = symmetry_of(*image, a.rows, false).column;
         for (const ColumnMap &map : group)
@@ -232,7 +220,10 @@ std::vector<CellSymmetry> symmetries_of(const PeriodicMatrix &a, const Poll &pol
     std::vector<CellSymmetry> out;
     if (!is_searched(a)) return out;
     const std::vector<std::uint32_t> kinds = kinds_of(a.values);
-    const CellGraph graph(a, kinds, false), reversed(a, kinds, true);
+    const CellGraph graph = graph_of(a, kinds, as_it_is), reversed = graph_of(a, kinds, [](PeriodicEntry e) {
+                                                              e.cell = -e.cell;
+                                                              return e;
+                                                          });
     const auto rows = static_cast<std::size_t>(a.rows);
     Colours colours = columns_apart(rows);
     // Columns fixed one after the other, and what can become of the next.

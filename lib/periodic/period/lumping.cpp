@@ -1,5 +1,7 @@
 #include "lib/periodic/period/period_operator.hpp"
 
+#include <boost/container_hash/hash.hpp>
+
 #include <algorithm>
 #include <cstdint>
 #include <unordered_map>
@@ -10,14 +12,6 @@ namespace {
 
 using Partition = std::vector<std::uint32_t>; // a block for each state
 
-struct SignatureHash {
-    std::size_t operator()(const std::vector<std::uint64_t> &signature) const {
-        std::uint64_t hash = 0x9e3779b97f4a7c15u;
-        for (const std::uint64_t x : signature) hash = (hash ^ x) * 0xff51afd7ed558ccdu + (hash >> 29);
-        return static_cast<std::size_t>(hash);
-    }
-};
-
 // Numbers blocks in the order in which they are met.
 class Blocks {
   public:
@@ -27,7 +21,8 @@ class Blocks {
     std::size_t count() const { return known_.size(); }
 
   private:
-    std::unordered_map<std::vector<std::uint64_t>, std::uint32_t, SignatureHash> known_;
+    std::unordered_map<std::vector<std::uint64_t>, std::uint32_t, boost::hash<std::vector<std::uint64_t>>>
+        known_;
 };
 
 std::size_t count(const Partition &partition) {

@@ -3,7 +3,8 @@
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/periodic/cell/symmetries.hpp"
-#include "lib/periodic/period/period_writer.hpp"
+#include "preprocess/dulmage_mendelsohn.hpp"
+#include "preprocess/index.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -55,117 +56,83 @@ class StateMap {
     bool reversed_ = false;
 };
 
-// The components of the graph of all levels in which states lie on loops (Tarjan, SIAM J. Comput. 1 (1972)).
+// The components of the graph of all levels in which states lie on loops.
 class Components {
   public:
     static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
-    Components(const PeriodLevels &levels, const Poll &poll) : levels_(&levels) {
-        first_.push_back(0);
-        for (const PeriodLevel &level : levels) first_.push_back(first_.back() + level.states());
-        index_.assign(first_.back(), none);
-        low_.assign(first_.back(), 0);
-        component_.assign(first_.back(), none);
-        PolledSteps steps(poll);
-        for (std::size_t s = 0; s < levels.back().states(); ++s) visit(levels.size() - 1, s, steps);
+    Components(const PeriodLevels &levels, const Poll &poll) : first_(levels.size()) {
+        const Pattern graph = graph_of(levels);
+        const std::vector<std::int32_t> strong = triangular_blocks(graph, Matching(), poll);
+        std::vector<std::uint32_t> number(strong.size(), 0); // first the states, then none or the number
+        for (const std::int32_t c : strong) ++number[at(c)];
+        for (std::int32_t node = 0; levels.size() == 1 && node < graph.rows; ++node)
+            number[at(strong[at(node)])] += std::ranges::count(graph.row(node), node) > 0;
+        for (std::uint32_t &n : number) n = n > 1 ? count_++ : none;
+        std::vector<std::uint32_t> next; // of the components in a level
+        for (std::size_t node = 0; node < strong.size(); ++node) {
+            if (std::ranges::find(first_, node) != first_.end()) next.assign(count_, 0);
+            component_.push_back(number[at(strong[node])]);
+            place_.push_back(component_.back() == none ? 0 : next[component_.back()]++);
+        }
     }
 
-    // Tells the component of a state behind a level; none where it lies on no loop.
-    std::uint32_t of(std::size_t level, std::size_t state) const { return component_[first_[level] + state]; }
+    // Tells the component of a state behind a level; none where it lies on no loop. Without a level: at the
+    // cut.
+    std::uint32_t of(std::size_t state) const { return component_[state]; }
+    std::uint32_t of(std::size_t level, std::size_t state) const { return of(first_[level] + state); }
+    // Its number among those of the component.
+    std::uint32_t place(std::size_t state) const { return place_[state]; }
+    std::uint32_t place(std::size_t level, std::size_t state) const { return place(first_[level] + state); }
     std::uint32_t count() const { return count_; }
 
   private:
-    struct Frame {
-        std::size_t level, state;
-        std::uint32_t move;
-    };
-
-    // The states before a level are those behind the one before, and before the first those behind the last.
-    std::size_t before(std::size_t level) const { return level == 0 ? levels_->size() - 1 : level - 1; }
-
-    void visit(std::size_t level, std::size_t state, PolledSteps &steps) {
-        if (index_[first_[level] + state] != none) return;
-        enter(level, state);
-        while (!frames_.empty()) {
-            steps.take(4);
-            Frame &frame = frames_.back();
-            const PeriodLevel &of = (*levels_)[frame.level];
-            const std::size_t node = first_[frame.level] + frame.state;
-            if (frame.move < of.first[frame.state + 1]) {
-                const std::size_t to_level = before(frame.level), to_state = of.moves[frame.move++].source,
-                                  to = first_[to_level] + to_state;
-                if (index_[to] == none)
-                    enter(to_level, to_state);
-                else if (component_[to] == none && on_stack(to))
-                    low_[node] = std::min(low_[node], index_[to]);
-                continue;
+    // From each state to those that it takes from; the states before the first level are those behind the
+    // last, which come first.
+    Pattern graph_of(const PeriodLevels &levels) {
+        std::vector<std::size_t> order(levels.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::rotate(order.begin(), order.end() - 1, order.end());
+        std::size_t states = 0;
+        for (const std::size_t l : order) first_[l] = std::exchange(states, states + levels[l].states());
+        if (states > at(std::numeric_limits<std::int32_t>::max()))
+            throw Error(PERM_REFUSED_MEMORY, formatted("a period has {} states, row by row: at most 2^31 - 1 "
+                                                       "can be looked through for loops",
+                                                       states));
+        Pattern graph;
+        graph.rows = graph.cols = static_cast<std::int32_t>(states);
+        graph.row_ptr.reserve(states + 1);
+        graph.col.reserve(static_cast<std::size_t>(moves_of(levels)));
+        for (const std::size_t l : order) {
+            const std::size_t sources = first_[l == 0 ? levels.size() - 1 : l - 1];
+            for (std::size_t s = 0; s < levels[l].states(); ++s) {
+                for (std::uint32_t m = levels[l].first[s]; m < levels[l].first[s + 1]; ++m)
+                    graph.col.push_back(static_cast<std::int32_t>(sources + levels[l].moves[m].source));
+                graph.row_ptr.push_back(std::ssize(graph.col));
             }
-            frames_.pop_back();
-            if (!frames_.empty()) {
-                const std::size_t parent = first_[frames_.back().level] + frames_.back().state;
-                low_[parent] = std::min(low_[parent], low_[node]);
-            }
-            if (low_[node] == index_[node]) close(node);
         }
-    }
-    void enter(std::size_t level, std::size_t state) {
-        const std::size_t node = first_[level] + state;
-        index_[node] = low_[node] = next_++;
-        stack_.push_back(node);
-        if (node >= done_.size()) done_.resize(first_.back(), false);
-        frames_.push_back({level, state, (*levels_)[level].first[state]});
-    }
-    bool on_stack(std::size_t node) const { return !done_[node]; }
-    void close(std::size_t node) {
-        const bool loops = stack_.back() != node || loops_to_itself(node);
-        for (;;) {
-            const std::size_t top = stack_.back();
-            stack_.pop_back();
-            done_[top] = true;
-            if (loops) component_[top] = count_;
-            if (top == node) break;
-        }
-        if (loops) ++count_;
-    }
-    bool loops_to_itself(std::size_t node) const { // only where there is one level
-        if (levels_->size() != 1) return false;
-        const PeriodLevel &level = levels_->front();
-        for (std::uint32_t m = level.first[node]; m < level.first[node + 1]; ++m)
-            if (level.moves[m].source == node) return true;
-        return false;
+        return graph;
     }
 
-    const PeriodLevels *levels_;
-    std::vector<std::size_t> first_, stack_;
-    std::vector<std::uint32_t> index_, low_, component_;
-    std::vector<bool> done_;
-    std::vector<Frame> frames_;
-    std::uint32_t next_ = 0, count_ = 0;
+    std::vector<std::size_t> first_; // of each level's states their number in the graph
+    std::vector<std::uint32_t> component_, place_;
+    std::uint32_t count_ = 0;
 };
 
 std::vector<PeriodBlock> split(const PeriodLevels &levels, const Components &components) {
     std::vector<PeriodBlock> blocks(components.count());
     for (PeriodBlock &block : blocks) block.levels.resize(levels.size());
-    const std::size_t last = levels.size() - 1;
-    const auto numbered = [&](std::size_t level) {
-        std::vector<std::uint32_t> number(levels[level].states(), 0), next(blocks.size(), 0);
-        for (std::size_t s = 0; s < number.size(); ++s)
-            if (const std::uint32_t c = components.of(level, s); c != Components::none) number[s] = next[c]++;
-        return number;
-    };
-    std::size_t source_level = last;
-    std::vector<std::uint32_t> source = numbered(last);
-    for (std::size_t l = 0; l < levels.size(); source_level = l++) {
+    for (std::size_t l = 0; l < levels.size(); ++l) {
+        const std::size_t before = l == 0 ? levels.size() - 1 : l - 1;
         for (std::size_t s = 0; s < levels[l].states(); ++s) {
             const std::uint32_t c = components.of(l, s);
             if (c == Components::none) continue;
             PeriodLevel &to = blocks[c].levels[l];
             for (std::uint32_t m = levels[l].first[s]; m < levels[l].first[s + 1]; ++m)
-                if (const TapeMove move = levels[l].moves[m]; components.of(source_level, move.source) == c)
-                    to.moves.push_back({source[move.source], move.entry});
+                if (const TapeMove move = levels[l].moves[m]; components.of(before, move.source) == c)
+                    to.moves.push_back({components.place(before, move.source), move.entry});
             to.first.push_back(static_cast<std::uint32_t>(to.moves.size()));
         }
-        source = numbered(l);
     }
     for (PeriodBlock &block : blocks) block.states = block.levels.back().states();
     return blocks;
@@ -214,41 +181,26 @@ class Orbits {
     std::vector<std::uint32_t> parent_, size_;
 };
 
-// Tells where all states are at the cut: the block, and the number in it.
-struct Places {
-    std::vector<std::uint32_t> block, number;
-};
-
-Places places_of(const Components &components, std::size_t cut, std::size_t states) {
-    Places places;
-    std::vector<std::uint32_t> next(components.count(), 0);
-    for (std::uint32_t s = 0; s < states; ++s) {
-        const std::uint32_t c = components.of(cut, s);
-        places.block.push_back(c);
-        places.number.push_back(c == Components::none ? 0 : next[c]++);
-    }
-    return places;
-}
-
 // The first of each orbit stands for it.
-void take_starts(std::vector<PeriodBlock> &blocks, const Orbits &orbits, const Places &places,
-                 std::vector<PeriodBlock::Start> PeriodBlock::*starts) {
-    for (std::uint32_t s = 0; s < places.block.size(); ++s)
-        if (places.block[s] != Components::none && orbits.size(s) > 0)
-            (blocks[places.block[s]].*starts).push_back({places.number[s], orbits.size(s)});
+void take_starts(std::vector<PeriodBlock> &blocks, const Orbits &orbits, const Components &components,
+                 std::uint32_t states, std::vector<PeriodBlock::Start> PeriodBlock::*starts) {
+    for (std::uint32_t s = 0; s < states; ++s)
+        if (const std::uint32_t b = components.of(s); b != Components::none && orbits.size(s) > 0)
+            (blocks[b].*starts).push_back({components.place(s), orbits.size(s)});
 }
 
 // One block stands for all that it has orbits with.
-void count_alike(std::vector<PeriodBlock> &blocks, Orbits orbits, const Places &places) {
+void count_alike(std::vector<PeriodBlock> &blocks, Orbits orbits, const Components &components,
+                 std::uint32_t states) {
     std::vector<std::uint32_t> stands(blocks.size());
     std::iota(stands.begin(), stands.end(), std::uint32_t{0});
     const auto first_of = [&](std::uint32_t b) {
         while (stands[b] != b) b = stands[b];
         return b;
     };
-    for (std::uint32_t s = 0; s < places.block.size(); ++s) {
-        if (places.block[s] == Components::none) continue;
-        const std::uint32_t x = first_of(places.block[s]), y = first_of(places.block[orbits.root(s)]);
+    for (std::uint32_t s = 0; s < states; ++s) {
+        if (components.of(s) == Components::none) continue;
+        const std::uint32_t x = first_of(components.of(s)), y = first_of(components.of(orbits.root(s)));
         stands[std::max(x, y)] = std::min(x, y);
     }
     for (PeriodBlock &block : blocks) block.alike = 0;
@@ -268,7 +220,7 @@ Orbits of_even_lengths(Orbits orbits, const PeriodProgram &program,
 
 // Finds the maps that leave each block where it is.
 void find_symmetries(std::vector<PeriodBlock> &blocks, const std::vector<TurningSymmetry> &found,
-                     const PeriodProgram &program, const PeriodKeys &keys, const Places &places,
+                     const PeriodProgram &program, const PeriodKeys &keys, const Components &components,
                      const Poll &poll) {
     constexpr std::size_t most_states = std::size_t{1} << 18; // beyond no block is a full matrix
     if (keys.size() > most_states) return;
@@ -281,11 +233,11 @@ void find_symmetries(std::vector<PeriodBlock> &blocks, const std::vector<Turning
         std::vector<bool> stays(blocks.size(), true);
         for (std::uint32_t s = 0; s < keys.size(); ++s) {
             steps.take(map->steps() + 32);
-            const std::uint32_t b = places.block[s];
+            const std::uint32_t b = components.of(s);
             if (b == Components::none || !stays[b]) continue;
             const std::uint32_t to = place_of((*map)(keys[s]), keys);
-            stays[b] = places.block[to] == b;
-            image[b].push_back(places.number[to]);
+            stays[b] = components.of(to) == b;
+            image[b].push_back(components.place(to));
         }
         for (std::size_t b = 0; b < blocks.size(); ++b) {
             std::uint32_t twist = 0; // by the maps that this block has
@@ -333,13 +285,13 @@ std::vector<PeriodBlock> write_loops(const PeriodicMatrix &a, const PeriodProgra
     close_period(levels, reached, keys);
     const Components components(levels, poll);
     std::vector<PeriodBlock> blocks = split(levels, components);
-    const Places places = places_of(components, levels.size() - 1, keys.size());
+    const auto states = static_cast<std::uint32_t>(keys.size());
     const std::vector<TurningSymmetry> turning = commuting_symmetries(a, poll);
     const Orbits orbits(a, program, keys, poll), even = of_even_lengths(orbits, program, turning, keys, poll);
-    take_starts(blocks, orbits, places, &PeriodBlock::starts);
-    take_starts(blocks, even, places, &PeriodBlock::even_starts);
-    count_alike(blocks, orbits, places);
-    find_symmetries(blocks, turning, program, keys, places, poll);
+    take_starts(blocks, orbits, components, states, &PeriodBlock::starts);
+    take_starts(blocks, even, components, states, &PeriodBlock::even_starts);
+    count_alike(blocks, orbits, components, states);
+    find_symmetries(blocks, turning, program, keys, components, poll);
     return blocks;
 }
 

@@ -1,7 +1,5 @@
 #include "lib/periodic/period/period_operator.hpp"
 
-#include "lib/periodic/period/period_writer.hpp"
-
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -147,19 +145,6 @@ PeriodLevels write_few(const PeriodicMatrix &a, const PeriodProgram &program, st
     const PeriodKeys first = writer.head({writer.first_key(extent, 0)}, extent, levels);
     writer.to_the_end(first, extent, 0, levels);
     return levels;
-}
-
-double moves_of(const PeriodLevels &levels) {
-    double moves = 0;
-    for (const PeriodLevel &level : levels) moves += static_cast<double>(level.moves.size());
-    return moves;
-}
-
-void mark_ones(PeriodLevels &levels, const std::vector<Gaussian> &values) {
-    const Gaussian one{1, 0};
-    for (PeriodLevel &level : levels)
-        level.ones = std::all_of(level.moves.begin(), level.moves.end(),
-                                 [&](const TapeMove &move) { return values[move.entry] == one; });
 }
 
 } // namespace libperm

@@ -2,8 +2,7 @@
 // to the first whole step and from the last whole step to the end (docs/periodic.md).
 #pragma once
 
-#include "lib/periodic/period/period_levels.hpp"
-#include "lib/periodic/period/period_program.hpp"
+#include "lib/periodic/period/period_writer.hpp"
 
 #include <cstdint>
 #include <vector>

@@ -59,11 +59,6 @@ struct PeriodProgram {
 // `shifts`: whether rows of cells behind may be met.
 PeriodProgram plan_period(const PeriodicMatrix &a, const Poll &poll, bool shifts = true);
 
-// How many of the sets of open columns are states, found by trying some: what an operator takes is known so
-// before it is written. Of the sets of as many open columns as are used at a cut, the share that the start
-// leads to within a few cells: a lower bound of it, but for chance. Of open ends without a head.
-double reachable_share(const PeriodicMatrix &a, const PeriodProgram &program, const Poll &poll);
-
 // A^T has the same permanent; of a matrix without head and tail.
 PeriodicMatrix transposed(const PeriodicMatrix &a);
 

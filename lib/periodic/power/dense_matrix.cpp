@@ -2,13 +2,11 @@
 
 #include "jit/lanes/dense_product.hpp"
 #include "jit/number/arithmetic.hpp"
-#include "jit/number/number.hpp"
-#include "lib/number/with_fma.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <span>
 
 namespace libperm {
 namespace {
@@ -48,36 +46,6 @@ std::vector<PartProduct> parts_of_product(bool complex) {
     return {{0, 0, 0, false}, {1, 1, 0, true}, {0, 1, 1, false}, {1, 0, 1, false}};
 }
 
-template <class A> typename A::Number number_of(const DenseMatrix &x, std::size_t place) {
-    typename A::Number number;
-    double parts[sizeof number / sizeof(double)];
-    for (std::size_t p = 0; p < std::size(parts); ++p) parts[p] = x.planes[p][place];
-    std::memcpy(&number, parts, sizeof number);
-    return number;
-}
-
-template <class A> PackedParts trace_in(const DenseMatrix &a, const DenseMatrix *b) {
-    std::vector<typename A::Number> of_row(a.rows);
-    parallel_for(a.rows, [&](std::uint64_t i) {
-        if (!b) {
-            of_row[i] = number_of<A>(a, i * a.columns + i);
-            return;
-        }
-        with_fma([&] {
-            typename A::Number sum = A::number(0);
-            for (std::size_t k = 0; k < a.columns; ++k)
-                sum = A::madd(number_of<A>(a, i * a.columns + k), number_of<A>(*b, k * b->columns + i), sum);
-            of_row[i] = sum;
-        });
-    });
-    typename A::Number sum = A::number(0);
-    for (const auto &x : of_row) sum = A::add(sum, x);
-    PackedParts out{};
-    static_assert(sizeof sum <= sizeof out);
-    std::copy_n(reinterpret_cast<const double *>(&sum), sizeof sum / sizeof(double), out.begin());
-    return out;
-}
-
 } // namespace
 
 DenseMatrix DenseMatrix::unwritten(std::size_t rows, std::size_t columns, bool complex, bool dd) {
@@ -87,24 +55,23 @@ DenseMatrix DenseMatrix::unwritten(std::size_t rows, std::size_t columns, bool c
     return out;
 }
 
-double DenseMatrix::largest() const {
+void DenseMatrix::normalise() {
+    const auto for_each_row = [this](const auto &work) {
+        parallel_for(rows, [&](std::uint64_t i) {
+            for (auto &plane : planes) work(i, std::span(plane.data() + i * columns, columns));
+        });
+    };
     std::vector<double> of_row(rows, 0);
-    parallel_for(rows, [&](std::uint64_t i) {
-        for (const auto &plane : planes)
-            for (std::size_t k = i * columns; k < (i + 1) * columns; ++k)
-                of_row[i] = std::max(of_row[i], std::fabs(plane[k]));
+    for_each_row([&](std::uint64_t i, std::span<double> numbers) {
+        for (const double x : numbers) of_row[i] = std::max(of_row[i], std::fabs(x));
     });
-    return rows == 0 ? 0 : *std::max_element(of_row.begin(), of_row.end());
-}
-
-void DenseMatrix::take_out(int power) {
-    const int half = power / 2; // 2^-power need not be a double
-    const double one = std::ldexp(1.0, -half), other = std::ldexp(1.0, half - power);
+    const double largest = rows == 0 ? 0 : *std::max_element(of_row.begin(), of_row.end());
+    const int power = largest > 0 ? std::ilogb(largest) + 1 : 0, half = power / 2;
+    const double one = std::ldexp(1.0, -half), other = std::ldexp(1.0, half - power); // 2^-power may be none
     lost = lost * one * other + 0x1p-1073;
     exp2 += power;
-    parallel_for(rows, [&, one, other](std::uint64_t i) {
-        for (auto &plane : planes)
-            for (std::size_t k = i * columns; k < (i + 1) * columns; ++k) plane[k] = plane[k] * one * other;
+    for_each_row([one, other](std::uint64_t, std::span<double> numbers) {
+        for (double &x : numbers) x = x * one * other;
     });
 }
 
@@ -176,12 +143,6 @@ double product_roundings(std::size_t inner, bool complex, bool dd) {
 double product_seconds(double multiplications, bool complex, bool dd) {
     constexpr double of_double = 0.03e-9, of_pair = 0.3e-9;
     return multiplications * (dd ? of_pair : of_double) * (complex ? 4 : 1);
-}
-
-PackedParts trace(const DenseMatrix &a, const DenseMatrix *b) {
-    using number::Complex, number::DD, number::Real;
-    if (a.complex) return a.dd ? trace_in<Complex<DD<double>>>(a, b) : trace_in<Complex<Real<double>>>(a, b);
-    return a.dd ? trace_in<DD<double>>(a, b) : trace_in<Real<double>>(a, b);
 }
 
 } // namespace libperm

@@ -1,9 +1,9 @@
 // Full matrices of numbers in doubles, and their products.
 #pragma once
 
-#include "lib/number/wide_entries.hpp"
 #include "lib/run/run_control.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -30,8 +30,7 @@ struct DenseMatrix {
     double lost = 0;       // by numbers too small for doubles, of each of these at most
 
     static DenseMatrix unwritten(std::size_t rows, std::size_t columns, bool complex, bool dd);
-    double largest() const;
-    void take_out(int power); // of two: the numbers become smaller, exp2 larger
+    void normalise(); // the largest comes near 1, exp2 takes what it was
 };
 
 // Threads share it; the same bits whatever their number.
@@ -42,8 +41,5 @@ double product_roundings(std::size_t inner, bool complex, bool dd);
 
 // Seconds on one thread.
 double product_seconds(double multiplications, bool complex, bool dd);
-
-// tr (a b), by the rows of a, or tr a if b is null.
-PackedParts trace(const DenseMatrix &a, const DenseMatrix *b);
 
 } // namespace libperm

@@ -19,33 +19,33 @@ inline int products_to(std::uint64_t power) {
     return static_cast<int>(std::bit_width(half)) - 1 + std::popcount(half) - 1 + static_cast<int>(power % 2);
 }
 
-// trace(x, y) of two powers whose product is base^power, or of the base alone and null; by squares and
-// products with the base. power >= 1.
-template <class Matrix, class Times, class Trace>
-auto trace_by_halves(const Matrix &base, std::uint64_t power, const Times &times, const Trace &trace) {
-    if (power == 1) return trace(base, nullptr);
+// powers.trace(x, y) of two powers whose product is base^power, or of the base alone and null; by squares and
+// products with the base, powers.times(x, y). power >= 1.
+template <class Matrix, class Powers>
+auto trace_by_halves(const Matrix &base, std::uint64_t power, const Powers &powers) {
+    if (power == 1) return powers.trace(base, nullptr);
     Matrix held{};
     const Matrix *half = &base;
     for (auto bit = std::bit_width(power / 2) - 1; bit-- > 0;) {
-        held = times(*half, *half);
+        held = powers.times(*half, *half);
         half = &held;
-        if (power / 2 >> bit & 1) held = times(held, base);
+        if (power / 2 >> bit & 1) held = powers.times(held, base);
     }
-    if (power % 2 == 0) return trace(*half, half);
-    const Matrix last = times(*half, base);
-    return trace(last, half);
+    if (power % 2 == 0) return powers.trace(*half, half);
+    const Matrix last = powers.times(*half, base);
+    return powers.trace(last, half);
 }
 
-// The same of T^m on a sector that T^m leads back to; written(from, to): T from one sector to another.
-template <class Written, class Times, class Trace>
+// The same of T^m on a sector that T^m leads back to; powers.written(from, to): T from one sector to another.
+template <class Powers>
 auto trace_on_sector(const std::vector<Sector> &sectors, std::size_t which, std::int64_t m,
-                     const Written &written, const Times &times, const Trace &trace) {
+                     const Powers &powers) {
     const Sector &sector = sectors[which], &next = sectors[sector.next];
     const auto power = static_cast<std::uint64_t>(m);
-    auto base = written(sector, next);
-    if (m % 2 != 0) return trace_by_halves(base, power, times, trace);
-    base = sector.next == which ? times(base, base) : times(base, written(next, sector));
-    return trace_by_halves(base, power / 2, times, trace);
+    auto base = powers.written(sector, next);
+    if (m % 2 != 0) return trace_by_halves(base, power, powers);
+    base = sector.next == which ? powers.times(base, base) : powers.times(base, powers.written(next, sector));
+    return trace_by_halves(base, power / 2, powers);
 }
 
 // So many walks through the same levels; `Numbers` of one.

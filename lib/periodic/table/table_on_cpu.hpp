@@ -37,25 +37,16 @@ template <class Numbers> class TableOnCpu {
 
     // The program's period u.
     void advance(std::int32_t u) {
-        const auto rows = static_cast<std::size_t>(program_->rows()),
-                   first = static_cast<std::size_t>(u) * rows;
-        for (std::size_t k = first; k < first + rows; ++k) {
-            const TableStep &step = program_->steps[k];
+        for (const TableStep &step : program_->steps_of(static_cast<std::size_t>(u))) {
             const TableLists lists(layout_, step);
             blocks_of(lists, [&](std::uint32_t set) { fill(lists, step, set); });
             if (!opens_as_is(step)) blocks_of(lists, [&](std::uint32_t set) { open(lists, step, set); });
-            for (const std::int32_t slot : step.emptied) {
-                TableStep none;
-                none.slot = slot;
-                const TableLists without(layout_, none);
-                blocks_of(without, [&](std::uint32_t set) { empty(without, set); });
-            }
         }
     }
 
   private:
     bool opens_as_is(const TableStep &step) const {
-        return step.opened >= 0 && (*ones_)[static_cast<std::size_t>(step.opened)];
+        return step.clears || (step.opened >= 0 && (*ones_)[static_cast<std::size_t>(step.opened)]);
     }
     template <class Work> void blocks_of(const TableLists &lists, const Work &work) {
         const std::uint64_t all = std::uint64_t{1} << lists.number_bits;
@@ -116,12 +107,6 @@ template <class Numbers> class TableOnCpu {
             x = step.opened < 0 ? Numbers::zero()
                                 : numbers_->multiply((*factors_)[static_cast<std::size_t>(step.opened)], x);
         }
-    }
-    void empty(const TableLists &lists, std::uint32_t set) {
-        const List list = list_of(lists, low_size(set));
-        if (list.size == 0) return;
-        Number *own = x_.data() + layout_.block(set);
-        for (std::uint32_t r = 0; r < list.size; ++r) own[list.places[r]] = Numbers::zero();
     }
 
     const TableProgram *program_;

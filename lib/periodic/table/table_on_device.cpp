@@ -58,11 +58,6 @@ TableOnDevice::TableOnDevice(DeviceQueue &queue, const TableProgram &program, st
     for (const TableStep &step : program.steps) {
         of_step_.emplace_back(layout_, step);
         bytes += bytes_of(of_step_.back());
-        for (const std::int32_t slot : step.emptied) {
-            TableStep none;
-            none.slot = slot;
-            bytes += bytes_of(TableLists(layout_, none));
-        }
     }
     const std::vector<RowShape> shapes = shapes_of(of_step_, layout_.size());
     std::vector<KernelRecipe> kernels{period_table_kernel(numbers)};
@@ -82,15 +77,8 @@ TableOnDevice::TableOnDevice(DeviceQueue &queue, const TableProgram &program, st
         next += bytes_of(lists);
         return row;
     };
-    for (std::size_t k = 0; k < of_step_.size(); ++k) {
-        Step step{upload(of_step_[k]), table_entry_of(shapes[k]), false, {}};
-        for (const std::int32_t slot : program.steps[k].emptied) {
-            TableStep none;
-            none.slot = slot;
-            step.emptied.push_back(upload(TableLists(layout_, none)));
-        }
-        steps_.push_back(std::move(step));
-    }
+    for (std::size_t k = 0; k < of_step_.size(); ++k)
+        steps_.push_back({upload(of_step_[k]), {}, table_entry_of(shapes[k]), false});
 }
 
 TableRow TableOnDevice::described(const TableLists &lists, DeviceAddress at_address) const {
@@ -119,28 +107,24 @@ void TableOnDevice::take(const std::vector<double> &coefficients, const std::vec
     for (std::size_t k = 0; k < steps_.size(); ++k) {
         Step &step = steps_[k];
         const TableStep &of = program_.steps[k];
-        step.opens_as_is = of.opened >= 0 && ones[at(of.opened)];
+        step.opens_as_is = of.clears || (of.opened >= 0 && ones[at(of.opened)]);
         step.row.prime = prime;
         step.row.inverse = 1 / prime;
         step.row.is_kept = of.kept >= 0;
         std::fill(std::begin(step.row.coefficients), std::end(step.row.coefficients), 0);
-        const auto put = [&](std::int32_t entry, std::size_t place) {
+        step.open = step.row;
+        const auto put = [&](TableRow &row, std::int32_t entry, std::size_t place) {
             if (entry >= 0)
                 std::copy_n(coefficients.begin() + entry * static_cast<std::ptrdiff_t>(stride), stride,
-                            step.row.coefficients + place * stride);
+                            row.coefficients + place * stride);
         };
-        put(of.kept, 0);
+        put(step.open, of.opened, 0);
+        put(step.row, of.kept, 0);
         for (std::size_t t = 0; t < of_step_[k].low_entries.size(); ++t)
-            put(of_step_[k].low_entries[t], 1 + t);
+            put(step.row, of_step_[k].low_entries[t], 1 + t);
         for (std::size_t t = 0; t < of_step_[k].high_entries.size(); ++t)
-            put(of_step_[k].high_entries[t], 1 + table_low + t);
-        for (TableRow &row : step.emptied) row.prime = prime;
+            put(step.row, of_step_[k].high_entries[t], 1 + table_low + t);
     }
-    opened_.assign(steps_.size() * stride, 0);
-    for (std::size_t k = 0; k < steps_.size(); ++k)
-        if (const std::int32_t entry = program_.steps[k].opened; entry >= 0)
-            std::copy_n(coefficients.begin() + entry * static_cast<std::ptrdiff_t>(stride), stride,
-                        opened_.begin() + static_cast<std::ptrdiff_t>(k * stride));
 }
 
 TableOnDevice::Shape TableOnDevice::whole_shape(const char *entry) {
@@ -180,16 +164,9 @@ void TableOnDevice::launch(const char *entry, TableRow row) {
 }
 
 void TableOnDevice::advance(std::int32_t u) {
-    const auto rows = at(program_.rows()), stride = at(coefficient_doubles(numbers_.arithmetic));
-    for (std::size_t k = at(u) * rows; k < (at(u) + 1) * rows; ++k) {
-        const Step &step = steps_[k];
-        launch(step.entry.c_str(), step.row);
-        if (!step.opens_as_is) {
-            TableRow row = step.row;
-            std::copy_n(opened_.begin() + static_cast<std::ptrdiff_t>(k * stride), stride, row.coefficients);
-            launch(table_open_entry, row);
-        }
-        for (const TableRow &row : step.emptied) launch(table_empty_entry, row);
+    for (std::size_t k = program_.begin[at(u)]; k < program_.begin[at(u) + 1]; ++k) {
+        launch(steps_[k].entry.c_str(), steps_[k].row);
+        if (!steps_[k].opens_as_is) launch(table_open_entry, steps_[k].open);
         control_.advance(static_cast<double>(layout_.size()));
     }
 }

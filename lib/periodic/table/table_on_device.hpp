@@ -39,10 +39,9 @@ class TableOnDevice { // throws JitError
 
   private:
     struct Step {
-        TableRow row;
-        std::string entry;
+        TableRow row, open; // sets without p, and those with it
+        std::string entry;  // of the former
         bool opens_as_is = false;
-        std::vector<TableRow> emptied;
     };
     TableRow described(const TableLists &lists, DeviceAddress at) const;
     void launch(const char *entry, TableRow row);
@@ -55,7 +54,6 @@ class TableOnDevice { // throws JitError
     DeviceArray table_, ranks_, lists_;
     std::vector<TableLists> of_step_;
     std::vector<Step> steps_;
-    std::vector<double> opened_; // by step, coefficients of entries in columns that open
 };
 
 } // namespace libperm

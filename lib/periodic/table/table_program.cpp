@@ -9,6 +9,7 @@
 #include <limits>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 namespace libperm {
 namespace {
@@ -64,7 +65,7 @@ class Slots {
     Slots(const PeriodicMatrix &a, const PeriodProgram &program, const std::vector<Life> &lives)
         : a_(&a), program_(&program), lives_(&lives) {}
 
-    TableStep next() {
+    void meet_row(std::vector<TableStep> &steps) {
         const std::int64_t step = floor_divided(row_, a_->rows);
         const PeriodRow &row = program_->rows[at(row_ - step * a_->rows)];
         TableStep out;
@@ -99,12 +100,12 @@ class Slots {
         }
         std::sort(out.terms.begin(), out.terms.end(),
                   [](const PeriodTerm &x, const PeriodTerm &y) { return x.slot < y.slot; });
-        out.emptied.assign(closing.begin(), closing.end());
+        steps.push_back(std::move(out));
+        for (const std::int32_t slot : closing) steps.push_back({slot, -1, -1, {}, true});
         empty_.insert(empty_.end(), closing.begin(), closing.end());
         std::erase_if(columns_, [&](const Column &c) { return closes(c); });
         columns_.push_back(opening);
         ++row_;
-        return out;
     }
 
     // At a cut, of the cell that is next.
@@ -162,12 +163,11 @@ std::optional<TableProgram> table_program(const PeriodicMatrix &a, const PeriodP
     for (const Life &life : lives) longest = std::max(longest, life.closes - life.opens);
     if (longest > most_steps) return {};
     Slots slots(a, program, lives);
-    const auto cells = [&](std::int64_t count) {
-        std::vector<TableStep> steps;
-        for (std::int64_t k = 0; k < count * a.rows; ++k) steps.push_back(slots.next());
-        return steps;
+    const auto meet_cells = [&](std::int64_t count, std::vector<TableStep> &steps) {
+        for (std::int64_t k = 0; k < count * a.rows; ++k) slots.meet_row(steps);
     };
-    cells(2 * (longest / a.rows + 2));
+    std::vector<TableStep> before;
+    meet_cells(2 * (longest / a.rows + 2), before);
     TableProgram out;
     const std::vector<Slots::Column> columns = slots.columns();
     const std::deque<std::int32_t> empty = slots.empty();
@@ -175,15 +175,16 @@ std::optional<TableProgram> table_program(const PeriodicMatrix &a, const PeriodP
          ++out.periods) {
         if (std::ssize(out.steps) > most_steps || slots.count() > most_table_slots) return {};
         out.ends.push_back(end_of(slots));
-        std::vector<TableStep> steps = cells(1);
-        out.steps.insert(out.steps.end(), steps.begin(), steps.end());
+        out.begin.push_back(out.steps.size());
+        meet_cells(1, out.steps);
     }
+    out.begin.push_back(out.steps.size());
     out.slots = slots.count();
     if (out.slots > most_table_slots) return {};
     out.used = std::popcount(out.ends.front());
-    for (std::int32_t k = 0; k < out.rows(); ++k)
-        out.moves +=
-            out.states(out.most_used(a.joined)) * static_cast<double>(out.steps[at(k)].terms.size() + 2) / 2;
+    for (const TableStep &step : out.steps_of(0))
+        if (!step.clears)
+            out.moves += out.states(out.most_used(a.joined)) * static_cast<double>(step.terms.size() + 2) / 2;
     return out;
 }
 

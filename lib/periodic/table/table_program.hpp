@@ -17,8 +17,10 @@
 
 #include "lib/periodic/period/period_program.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace libperm {
@@ -27,19 +29,24 @@ struct TableStep {
     std::int32_t slot = 0;               // p
     std::int32_t opened = -1, kept = -1; // entries; -1: none
     std::vector<PeriodTerm> terms;       // of the other columns
-    std::vector<std::int32_t> emptied;   // slots whose columns close with this row and do not open again
+    // No row: the column that had p has closed with the row before and none opens, so sets without p are
+    // cleared, and those with p stay.
+    bool clears = false;
 };
 
 struct TableProgram {
     std::int32_t slots = 0, used = 0; // used: set bits of open ends' states
     std::int32_t periods = 1;         // until the slots are those of the first again
     std::vector<TableStep> steps;     // of all these periods
+    std::vector<std::size_t> begin;   // of each period's steps, and their end
     // Before each period, with open ends: what is used where all before is and nothing behind. The permanent
     // of m cells is what m periods make of the first, at that of period m.
     std::vector<std::uint64_t> ends;
     double moves = 0; // of one period
 
-    std::int32_t rows() const { return static_cast<std::int32_t>(steps.size()) / periods; }
+    std::span<const TableStep> steps_of(std::size_t u) const {
+        return std::span(steps).subspan(begin[u], begin[u + 1] - begin[u]);
+    }
     double states(std::int32_t of_used) const; // C(slots, of_used)
     // Of the largest table that is asked for: of joined ends there is one for each number of used slots.
     std::int32_t most_used(bool joined) const { return joined ? slots / 2 : used; }

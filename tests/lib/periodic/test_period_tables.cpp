@@ -8,7 +8,7 @@
 #include "lib/periodic/answers/generating_function.hpp"
 #include "lib/periodic/answers/growth.hpp"
 #include "lib/periodic/answers/periodic_task.hpp"
-#include "lib/periodic/answers/table_terms.hpp"
+#include "lib/periodic/answers/residue_terms.hpp"
 #include "tests/support/host_queue.hpp"
 #include "tests/support/nvrtc_target.hpp"
 #include "tests/support/periodic_cells.hpp"
@@ -77,7 +77,7 @@ TEST_CASE("tables changed in place have the terms of the operator") {
         const ResidueTerms here = by(nullptr);
         CHECK(by(&one) == here);
         CHECK(by(&three) == here);
-        for (const TableStep &step : tables->tables->steps) with_gaps += !step.emptied.empty();
+        for (const TableStep &step : tables->tables->steps) with_gaps += step.clears;
     }
     CHECK((queue.is_whole() && another.is_whole() && third.is_whole()));
     CHECK(another.launches() + third.launches() > run::enough(40));

@@ -280,33 +280,3 @@ TEST_CASE("recurrences: the shortest, and terms far out") {
     for (std::uint64_t n = 0; n < terms.size(); ++n) CHECK(term_of(r, few, n, p, no_poll) == terms[n]);
     CHECK(shortest_recurrence({0, 0, 0, 0}, p, no_poll).order == 0);
 }
-
-TEST_CASE("the share of the sets that are states is known before the operator is written") {
-    int counted = 0;
-    for (std::int32_t pairs = 1; pairs <= 4; ++pairs)
-        for (const bool twice : {false, true}) {
-            CAPTURE(pairs);
-            CAPTURE(twice);
-            PeriodicMatrix a = cells::strip(pairs);
-            if (twice) { // two strips beside each other, of which each keeps its number of columns
-                const std::vector<PeriodicEntry> once = a.entries;
-                for (const PeriodicEntry &e : once)
-                    a.entries.push_back({e.row + pairs, e.column + pairs, e.cell});
-                a.values.insert(a.values.end(), once.size(), {1, 0});
-                a.rows *= 2;
-            }
-            const PeriodProgram program = plan_period(a, no_poll);
-            const PeriodicMatrix turned = program.transposed ? transposed(a) : a;
-            const OpenOperator written = write_operator(turned, program, no_poll, nullptr);
-            const std::int64_t open = program.open_columns(), used = open / 2;
-            double sets = 1;
-            for (std::int64_t k = 1; k <= used; ++k)
-                sets = sets * static_cast<double>(open - used + k) / static_cast<double>(k);
-            const double share = static_cast<double>(written.period.states) / sets;
-            CAPTURE(share);
-            CHECK(std::abs(reachable_share(turned, program, no_poll) - share) <=
-                  4 * std::sqrt(share * (1 - share) / 64) + 1e-9);
-            ++counted;
-        }
-    CHECK(counted == 8);
-}

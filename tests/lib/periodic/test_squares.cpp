@@ -16,6 +16,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <cstring>
 
 using namespace libperm;
 using perm::families::Random;
@@ -50,35 +51,38 @@ PeriodicMatrix bar(std::int32_t a, std::int32_t b, bool around, int across, int 
     return out;
 }
 
-Gaussian number_of(const SquaredNumber &x, Arithmetic arithmetic) {
-    PackedParts parts{};
-    std::copy(x.parts.begin(), x.parts.end(), parts.begin());
-    Gaussian out = exact_of(unpacked(parts, arithmetic), x.exp2);
-    return {out.re * mpq_class(x.times), out.im * mpq_class(x.times)};
-}
-
 // Within so many roundings of the sum of the absolute values, each block's and sector's.
-void check_squares(const PeriodicPlan &plan, std::int64_t m, const Outcome &truth, bool dd) {
+template <class A>
+void check_squares(const PeriodicPlan &plan, std::int64_t m, const Outcome &truth, Arithmetic arithmetic) {
     RunControl control;
-    const Arithmetic arithmetic = plan.real ? (dd ? Arithmetic::dd : Arithmetic::real)
-                                            : (dd ? Arithmetic::complex_dd : Arithmetic::complex);
     std::vector<Gaussian> sizes;
     for (const Gaussian &value : plan.values) {
         const Tracked size = magnitude_of(value);
         sizes.push_back(exact_of({size.magnitude, 0, 0, 0}, size.exp2));
     }
-    Gaussian sum{0, 0};
-    mpq_class absolute = 0;
-    for (const SquaredNumber &x : traces_by_squares(plan, {plan.values, sizes, arithmetic}, m, control)) {
-        sum = sum + number_of(x, arithmetic);
-        absolute += shifted(mpq_class(x.absolute), x.exp2) * mpq_class(x.times);
-    }
+    const SquaredEntries entries{plan.values, plan.nonnegative ? plan.values : sizes};
+    const Ranged<Signed<A>> found = FloatSquares<A>::term(plan, entries, m, control);
+    PackedParts parts{};
+    std::memcpy(parts.data(), &found.number.value, sizeof found.number.value);
+    const Gaussian sum = exact_of(unpacked(parts, arithmetic), found.exp2);
+    const mpq_class absolute = shifted(mpq_class(found.number.absolute), found.exp2);
     const mpq_class each = mpq_class(unit_of(arithmetic)) * 40 *
                            static_cast<long>((m + 1) * (plan.matrix.rows + 20)),
                     most = each * absolute;
     const Gaussian value = cells::value_of(truth);
     CHECK(abs(sum.re - value.re) <= most);
     CHECK(abs(sum.im - value.im) <= most);
+}
+
+void check_squares(const PeriodicPlan &plan, std::int64_t m, const Outcome &truth) {
+    using number::Complex, number::DD, number::Real;
+    if (plan.real) {
+        check_squares<Real<double>>(plan, m, truth, Arithmetic::real);
+        check_squares<DD<double>>(plan, m, truth, Arithmetic::dd);
+    } else {
+        check_squares<Complex<Real<double>>>(plan, m, truth, Arithmetic::complex);
+        check_squares<Complex<DD<double>>>(plan, m, truth, Arithmetic::complex_dd);
+    }
 }
 
 } // namespace
@@ -120,8 +124,7 @@ TEST_CASE("the traces of sectors are those of walks") {
         CAPTURE(m);
         REQUIRE(may_be_squared(plan));
         const Outcome exact = cells::exact_terms(plan, m, 1, control).front();
-        check_squares(plan, m, exact, false);
-        check_squares(plan, m, exact, true);
+        check_squares(plan, m, exact);
         for (const PeriodBlock &block : plan.loops) {
             split += block.alike > 0 && sectors_in(block) > 1;
             for (const std::uint32_t twist : block.symmetries.twist) turning += twist != 0;
@@ -186,16 +189,18 @@ TEST_CASE("residues of sectors are those of walks") {
 }
 
 TEST_CASE("steps to a power") {
+    struct Exponents {
+        int &products;
+
+        std::uint64_t times(std::uint64_t x, std::uint64_t y) const {
+            ++products;
+            return x + y;
+        }
+        std::uint64_t trace(std::uint64_t x, const std::uint64_t *y) const { return y ? x + *y : x; }
+    };
     for (std::uint64_t power = 1; power < 200; ++power) {
         int products = 0;
-        const std::uint64_t reached = trace_by_halves(
-            std::uint64_t{1}, power,
-            [&](std::uint64_t x, std::uint64_t y) {
-                ++products;
-                return x + y;
-            },
-            [](std::uint64_t x, const std::uint64_t *y) { return y ? x + *y : x; });
-        CHECK(reached == power);
+        CHECK(trace_by_halves(std::uint64_t{1}, power, Exponents{products}) == power);
         CHECK(products == products_to(power));
     }
 }
