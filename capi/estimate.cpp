@@ -114,8 +114,8 @@ class EstimateTask final : public perm_task {
             libperm::Values values =
                 capi::values_for(control, input, libperm::GivenValues(input, *a_).data());
             libperm::with_threads(options_.threads, [&] {
-                task_ = std::make_unique<libperm::EstimateTask>(std::move(input), std::move(values), options_,
-                                                                request, control);
+                task_ = libperm::EstimateTask::of(std::move(input), std::move(values), options_, request,
+                                                  control);
             });
         });
     }

@@ -10,7 +10,6 @@
 #include "lib/base/threads.hpp"
 #include "lib/input/matrix.hpp"
 #include "lib/input/option_table.hpp"
-#include "lib/marginals/batch.hpp"
 #include "lib/run/run_control.hpp"
 
 #include <perm.h>

@@ -12,12 +12,6 @@ namespace {
 
 constexpr double close_enough = 1e-13; // to 1, of a line's sum
 
-template <class F> void for_entries(const Pattern &a, const F &f) {
-    std::size_t k = 0;
-    for (std::int32_t i = 0; i < a.rows; ++i)
-        for (const std::int32_t j : a.row(i)) f(at(i), at(j), k++);
-}
-
 double farthest_from_one(const std::vector<double> &sums) {
     double most = 0;
     for (const double s : sums) most = std::max(most, std::fabs(s - 1));

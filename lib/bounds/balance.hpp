@@ -4,9 +4,19 @@
 
 #include "preprocess/pattern.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace libperm {
+
+// use(i, j, k): of each entry its row, its column and its number.
+template <class Use> void for_entries(const Pattern &a, const Use &use) {
+    std::size_t k = 0;
+    for (std::int32_t i = 0; i < a.rows; ++i)
+        for (const std::int32_t j : a.row(i))
+            use(static_cast<std::size_t>(i), static_cast<std::size_t>(j), k++);
+}
 
 // A problem for them: entries >= 0 of a square matrix; those that are 0 have no part in anything.
 struct Weights {

@@ -17,9 +17,9 @@ namespace {
 
 using Complex = std::complex<double>;
 
-constexpr double most_work = 2e8;  // multiply-adds
-constexpr int most_squarings = 10; // what is left to gain is n^(n / 2^12)
-constexpr double up = 1 + 0x1p-40; // more than the roundings of computing a bound
+constexpr double work_of_bound = 2e8; // multiply-adds
+constexpr int most_squarings = 10;    // what is left to gain is n^(n / 2^12)
+constexpr double up = 1 + 0x1p-40;    // more than the roundings of computing a bound
 
 // A square matrix by rows; real and imaginary parts apart, so that loops are vectors. Without the latter it
 // is real.
@@ -84,16 +84,35 @@ double norm_of(Square x, int squarings, const Poll &poll) {
     return norm;
 }
 
+bool are_real(const std::vector<Complex> &entries) {
+    return std::all_of(entries.begin(), entries.end(), [](const Complex &x) { return x.imag() == 0; });
+}
+
+// As many as there is time for; 0: too few to be worth it.
+int squarings_of(std::int32_t n, bool is_real, double most_work) {
+    const double cube = std::pow(static_cast<double>(n), 3),
+                 squarings = std::min<double>(most_squarings, most_work / (cube * (is_real ? 0.5 : 2)));
+    return squarings < 3 ? 0 : static_cast<int>(squarings);
+}
+
 } // namespace
 
+double spectral_norm_above(const Pattern &a, const std::vector<Complex> &entries, double most_work,
+                           const Poll &poll) {
+    const auto n = at(a.rows);
+    const bool is_real = are_real(entries);
+    const int squarings = squarings_of(a.rows, is_real, most_work);
+    if (squarings == 0) return infinity;
+    Square x{n, std::vector<double>(n * n, 0.0), std::vector<double>(is_real ? 0 : n * n, 0.0)};
+    for_entries(a, [&](std::size_t i, std::size_t j, std::size_t k) {
+        x.re[i * n + j] = entries[k].real();
+        if (!is_real) x.im[i * n + j] = entries[k].imag();
+    });
+    return norm_of(std::move(x), squarings, poll);
+}
+
 double norm_above(const Magnitudes &m, const Poll &poll) {
-    const auto n = at(m.n());
-    const double cube = std::pow(static_cast<double>(n), 3);
-    const bool is_real =
-        std::all_of(m.value.begin(), m.value.end(), [](const Complex &x) { return x.imag() == 0; });
-    const int squarings =
-        std::min(most_squarings, static_cast<int>(most_work / (cube * (is_real ? 0.5 : 2))));
-    if (squarings < 3) return infinity;
+    if (squarings_of(m.n(), are_real(m.value), work_of_bound) == 0) return infinity;
     Weights squares{m.pattern, m.upper};
     for (double &x : squares.value) x *= x;
     Balanced scaling = balanced(squares, poll);
@@ -104,22 +123,18 @@ double norm_above(const Magnitudes &m, const Poll &poll) {
             if (!(x > 0x1p-400 && x < 0x1p400)) return infinity;
             log.add_log2(x, -1);
         }
-    Square b{n, std::vector<double>(n * n, 0.0), std::vector<double>(is_real ? 0 : n * n, 0.0)};
-    double off = 0; // the square of how far b is from the truth, at most
-    std::size_t k = 0;
-    for (std::size_t i = 0; i < n; ++i)
-        for (const std::int32_t j : m.pattern.row(static_cast<std::int32_t>(i))) {
-            const double factor = scaling.row[i] * scaling.column[at(j)];
-            const std::size_t to = i * n + at(j);
-            b.re[to] = m.value[k].real() * factor;
-            if (!is_real) b.im[to] = m.value[k].imag() * factor;
-            const double here = (m.radius(k) + 0x1p-50 * m.upper[k]) * factor;
-            off += here * here * up;
-            ++k;
-        }
-    const double norm = norm_of(std::move(b), squarings, poll) + std::sqrt(off) * (1 + 0x1p-20);
+    std::vector<Complex> entries(m.value.size());
+    double off = 0; // the square of how far they are from the truth, at most
+    for_entries(m.pattern, [&](std::size_t i, std::size_t j, std::size_t k) {
+        const double factor = scaling.row[i] * scaling.column[j],
+                     here = (m.radius(k) + 0x1p-50 * m.upper[k]) * factor;
+        entries[k] = m.value[k] * factor;
+        off += here * here * up;
+    });
+    const double norm =
+        spectral_norm_above(m.pattern, entries, work_of_bound, poll) + std::sqrt(off) * (1 + 0x1p-20);
     if (!(norm > 0 && norm < infinity)) return infinity;
-    log.add_log2(norm, static_cast<double>(n), 0x1p-50);
+    log.add_log2(norm, static_cast<double>(m.n()), 0x1p-50);
     return log.above();
 }
 

@@ -3,7 +3,14 @@
 
 #include "lib/bounds/magnitudes.hpp"
 
+#include <complex>
+#include <vector>
+
 namespace libperm {
+
+// The spectral norm, rounded up, by so many multiply-adds at most; infinite where these are too few.
+double spectral_norm_above(const Pattern &a, const std::vector<std::complex<double>> &entries,
+                           double most_work, const Poll &poll = no_poll);
 
 // log2 of  ||D A E||^n / prod_i d_i prod_j e_j  with the spectral norm: |perm(B)| <= ||B||^n, for by Glynn's
 // formula it is at most the mean of prod_i |(Bx)_i| over the vectors x of signs, and each product at most

@@ -14,9 +14,15 @@
 #pragma once
 
 #include "jit/lanes/matching_walk.hpp"
+#include "lib/number/infinity.hpp"
 #include "preprocess/pattern.hpp"
+#include "preprocess/tracked.hpp"
 
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <numbers>
 #include <vector>
 
 namespace libperm {
@@ -29,6 +35,27 @@ struct LogMatrix {
     std::int32_t n() const { return pattern.rows; }
 };
 LogMatrix transposed(const LogMatrix &a);
+
+inline double log_of(const Tracked &x) {
+    return std::log(x.value) + static_cast<double>(x.exp2) * std::numbers::ln2;
+}
+
+// Of the entries above 0: log(k), minus infinity or not a number: entry k is none.
+template <class Log> LogMatrix log_matrix(const Pattern &a, const Log &log) {
+    LogMatrix out;
+    out.pattern.rows = a.rows;
+    out.pattern.cols = a.cols;
+    std::size_t k = 0;
+    for (std::int32_t i = 0; i < a.rows; ++i) {
+        for (const std::int32_t j : a.row(i))
+            if (const double x = log(k++); x > -infinity) {
+                out.pattern.col.push_back(j);
+                out.log.push_back(x);
+            }
+        out.pattern.row_ptr.push_back(std::ssize(out.pattern.col));
+    }
+    return out;
+}
 
 class Potential {
   public:

@@ -187,17 +187,7 @@ double bethe_above(const Magnitudes &m, const Beliefs &found, const Poll &poll) 
 }
 
 double nesting_above(const Magnitudes &m, const Poll &poll) {
-    LogMatrix a;
-    a.pattern.rows = a.pattern.cols = m.n();
-    std::size_t k = 0;
-    for (std::int32_t i = 0; i < m.n(); ++i) {
-        for (const std::int32_t j : m.pattern.row(i))
-            if (const double x = m.upper[k++]; x > 0) {
-                a.pattern.col.push_back(j);
-                a.log.push_back(std::log(x));
-            }
-        a.pattern.row_ptr.push_back(std::ssize(a.pattern.col));
-    }
+    const LogMatrix a = log_matrix(m.pattern, [&](std::size_t k) { return std::log(m.upper[k]); });
     const double by_columns = Potential(a, poll).log2_above(LogSum::log_share);
     return std::min(by_columns, Potential(transposed(a), poll).log2_above(LogSum::log_share));
 }

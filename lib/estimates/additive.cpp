@@ -1,5 +1,4 @@
-#include "lib/estimates/additive.hpp"
-
+// The permanent of a matrix with negative or complex entries, estimated with an additive error.
 #include "jit/text/text.hpp"
 #include "lib/base/archive.hpp"
 #include "lib/base/error.hpp"
@@ -7,6 +6,7 @@
 #include "lib/base/randomness.hpp"
 #include "lib/bounds/magnitudes.hpp"
 #include "lib/estimates/blocks_left.hpp"
+#include "lib/estimates/estimate_task.hpp"
 #include "lib/estimates/glynn.hpp"
 #include "lib/number/ball.hpp"
 #include "lib/number/infinity.hpp"
@@ -14,7 +14,6 @@
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <complex>
 #include <cstdint>
@@ -156,15 +155,14 @@ class Radius {
     int parts_;
 };
 
-template <class Value> class Additive final : public EstimatePlan {
+template <class Value> class Additive final : public EstimateTask {
     using Parts = BlocksLeft<Value>;
     static constexpr int axes = std::is_same_v<Value, Tracked> ? 1 : 2; // real, imaginary
 
   public:
     Additive(const InputPattern &input, const Values &values, const Options &options,
              const EstimateRequest &request, RunControl &control)
-        : request_(request), radius_(request.delta, axes) {
-        const auto begun = std::chrono::steady_clock::now();
+        : EstimateTask(options, request), radius_(request.delta, axes) {
         Parts parts(input, values, options, control);
         known_.additive = true;
         known_.blocks = parts.blocks;
@@ -179,10 +177,7 @@ template <class Value> class Additive final : public EstimatePlan {
             known_.delta = request_.delta;
             known_.method = method();
         }
-        known_.seconds_plan = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
     }
-
-    const char *method() const override { return sampled_.empty() ? "exact" : "glynn"; }
 
   private:
     struct Sampled {
@@ -221,6 +216,8 @@ template <class Value> class Additive final : public EstimatePlan {
             pieces_.emplace_back(sum, static_cast<double>(chunks), chunks, one.sampler.seconds_of_chunk());
         }
     }
+
+    const char *method() const override { return sampled_.empty() ? "exact" : "glynn"; }
 
     std::string digest_of_block(std::size_t block) const override {
         const Sampled &one = sampled_[block];
@@ -281,18 +278,16 @@ template <class Value> class Additive final : public EstimatePlan {
         return out;
     }
 
-    const EstimateRequest request_;
     Radius radius_;
     std::vector<Sampled> sampled_;
     Disc product_; // of what is known
-    MatrixEstimate known_;
 };
 
 } // namespace
 
-std::unique_ptr<const EstimatePlan> plan_additive(const InputPattern &input, const Values &values,
-                                                  const Options &options, const EstimateRequest &request,
-                                                  RunControl &control) {
+std::unique_ptr<EstimateTask> additive_estimate(const InputPattern &input, const Values &values,
+                                                const Options &options, const EstimateRequest &request,
+                                                RunControl &control) {
     if (some_complex(values))
         return std::make_unique<Additive<Gaussian>>(input, values, options, request, control);
     return std::make_unique<Additive<Tracked>>(input, values, options, request, control);

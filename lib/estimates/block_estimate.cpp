@@ -7,7 +7,6 @@
 #include "lib/estimates/gamma_scheme.hpp"
 #include "lib/number/infinity.hpp"
 #include "lib/samples/sample_devices.hpp"
-#include "lib/samples/sampler_on_device.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>

@@ -1,18 +1,22 @@
 #include "lib/estimates/estimate_task.hpp"
 
 #include "jit/compile/digest.hpp"
+#include "jit/text/text.hpp"
 #include "lib/base/archive.hpp"
 #include "lib/base/error.hpp"
+#include "lib/base/log.hpp"
+#include "lib/base/system.hpp"
 #include "lib/bounds/line_signs.hpp"
-#include "lib/estimates/additive.hpp"
-#include "lib/estimates/nonnegative.hpp"
 #include "lib/input/digest.hpp"
 #include "lib/plan/plan.hpp"
-#include "lib/samples/sample_devices.hpp"
+#include "lib/run/placement.hpp"
 
+#include <oneapi/tbb/task_arena.h>
+
+#include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <utility>
-#include <vector>
 
 namespace libperm {
 namespace {
@@ -54,21 +58,8 @@ std::string digest_of(const Options &given, const EstimateRequest &request) {
     return digest_of_bytes(written(numbers) + written(std::vector<double>{request.epsilon, request.delta}));
 }
 
-// Who draws such a share of the samples; refused where that is predicted to take too long.
-SamplesDrawn drawn_where(const EstimatePlan &plan, double share, const Options &options) {
-    if (share == 0) return {nullptr, 0};
-    const auto on_gpu = [&](const GpuProperties &gpu) { return share * plan.seconds_on(gpu); };
-    const double seconds = share * plan.seconds();
-    SamplesDrawn drawn = plan.may_be_on_gpu() ? choose_device(seconds, on_gpu, options)
-                                              : SamplesDrawn{nullptr, seconds / options.threads};
-    plan.refuse_if_longer(drawn.seconds, options);
-    return drawn;
-}
-
-// By whichever method its entries allow. Throws Error, also where no estimate can be had.
-std::unique_ptr<const EstimatePlan> plan_estimate(const InputPattern &input, const Values &values,
-                                                  const Options &options, const EstimateRequest &request,
-                                                  RunControl &control) {
+std::unique_ptr<EstimateTask> planned(const InputPattern &input, const Values &values, const Options &options,
+                                      const EstimateRequest &request, RunControl &control) {
     const int sign = request.method == EstimateMethod::glynn ? 0 : sign_of_terms(input, values, control);
     const bool of_nonnegative =
         request.method == EstimateMethod::nesting || request.method == EstimateMethod::rejection;
@@ -78,36 +69,68 @@ std::unique_ptr<const EstimatePlan> plan_estimate(const InputPattern &input, con
             "some entries are negative or complex: this method is for nonnegative matrices, and those "
             "that signs of rows and columns make nonnegative; use auto or glynn, whose error is "
             "additive");
-    if (sign == 0) return plan_additive(input, values, options, request, control);
-    return plan_nonnegative(input, absolute(values), sign, options, request, control);
+    if (sign == 0) return additive_estimate(input, values, options, request, control);
+    return nonnegative_estimate(input, absolute(values), sign, options, request, control);
 }
 
 } // namespace
 
-EstimateTask::EstimateTask(InputPattern input, Values values, const Options &options,
-                           const EstimateRequest &request, RunControl &control)
-    : options_(options) {
+std::unique_ptr<const EstimateTask> EstimateTask::of(InputPattern input, Values values,
+                                                     const Options &options, const EstimateRequest &request,
+                                                     RunControl &control) {
+    const auto begun = std::chrono::steady_clock::now();
     simplify(input, values);
-    n_ = input.pattern.rows;
-    entries_ = input.pattern.nnz();
-    matrix_ = digest_of_bytes(digest_of(input) + libperm::digest_of(values));
-    wish_ = digest_of(options, request);
-    plan_ = plan_estimate(input, values, options, request, control);
+    std::unique_ptr<EstimateTask> task = planned(input, values, options, request, control);
+    task->known_.seconds_plan =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+    task->n_ = input.pattern.rows;
+    task->entries_ = input.pattern.nnz();
+    task->matrix_ = digest_of_bytes(digest_of(input) + libperm::digest_of(values));
+    task->wish_ = digest_of(options, request);
+    return task;
 }
 
 TaskIdentity EstimateTask::identity() const {
+    std::string blocks;
+    for (std::size_t k = 0; k < pieces_.size(); ++k) blocks += digest_of_block(k);
     return {TaskIdentity::estimate,
             {{matrix_, "another matrix"},
              {wish_, "an estimate with other options"},
-             {plan_->digest(), "an estimate that was planned otherwise, as versions or machines differ"}}};
+             {digest_of_bytes(blocks),
+              "an estimate that was planned otherwise, as versions or machines differ"}}};
+}
+
+double EstimateTask::seconds() const {
+    double seconds = 0;
+    for (const SamplePieces &one : pieces_) seconds += one.seconds();
+    return seconds;
+}
+
+// One has pieces of each block, in proportion to those that are expected of it.
+ShardCount EstimateTask::shards() const {
+    constexpr double least_seconds = 0.02;
+    double most = 1;
+    for (const SamplePieces &one : pieces_) most = std::max(most, static_cast<double>(one.expected()));
+    ShardCount out;
+    out.count = static_cast<std::int64_t>(std::clamp(std::floor(seconds() / least_seconds), 1.0, most));
+    out.seconds = seconds() / static_cast<double>(out.count);
+    out.more_may_follow = true;
+    return out;
+}
+
+std::uint64_t EstimateTask::first_of(std::uint64_t shard, const SamplePieces &pieces) const {
+    const auto count = static_cast<std::uint64_t>(shards().count);
+    const std::uint64_t whole = shard / count * pieces.expected(), // each below 2^43
+        part = shard % count * pieces.expected() / count;
+    return std::min(pieces.limit(), whole + part);
 }
 
 KeptAbout EstimateTask::about() const {
     KeptAbout it;
     it.n = n_;
     it.entries = entries_;
-    it.way = plan_->method();
-    it.seconds = plan_->seconds();
+    it.way = method();
+    it.seconds = seconds();
     return it;
 }
 
@@ -117,18 +140,62 @@ void EstimateTask::tell(const MatrixEstimate &found, KeptAbout &about) const {
     about.upper = found.upper;
 }
 
+// Who draws such a share of the samples; refused where that is predicted to take too long.
+SamplesDrawn EstimateTask::drawn_where(double share) const {
+    if (share == 0) return {nullptr, 0};
+    const double serial = share * seconds();
+    const auto on_gpu = [&](const GpuProperties &gpu) { return share * seconds_on(gpu); };
+    SamplesDrawn drawn = may_be_on_gpu() ? choose_device(serial, on_gpu, options_)
+                                         : SamplesDrawn{nullptr, serial / options_.threads};
+    if (drawn.seconds > options_.refuse_seconds)
+        throw refused_for_time(promise() + ": it is", drawn.seconds, options_,
+                               "allow more with time_limit_seconds, or ask for a larger epsilon");
+    return drawn;
+}
+
+// Of the samples that are expected to be enough those that the store does not have.
+double EstimateTask::share_unknown(PieceStore *store) const {
+    if (!store || pieces_.empty()) return store ? 0 : 1;
+    double unknown = 0;
+    for (std::size_t k = 0; k < pieces_.size(); ++k)
+        unknown += pieces_[k].seconds() * pieces_[k].share_unknown(scope_of(k, store));
+    return unknown / seconds();
+}
+
 MatrixEstimate EstimateTask::run(PieceStore *store, RunControl &control, const Told &told) const {
-    const Charge held(&control.memory(), plan_->bytes());
+    const Charge held(&control.memory(), bytes_);
     // Where all is known that is expected to be enough, what is still missing is drawn here.
-    const double share = store ? plan_->share_unknown(*store) : 1;
-    const SamplesDrawn drawn = drawn_where(*plan_, share, options_);
-    return plan_->run(store, drawn.devices.get(), control, told);
+    const SamplesDrawn drawn = drawn_where(share_unknown(store));
+    double chunks = 0;
+    for (const SamplePieces &one : pieces_) chunks += one.wanted_chunks();
+    if (!pieces_.empty()) {
+        const double taking =
+            drawn.devices ? drawn.seconds : seconds() / oneapi::tbb::this_task_arena::max_concurrency();
+        log_decision(formatted("{} block{} estimated ({}): {}", pieces_.size(),
+                               pieces_.size() == 1 ? " is" : "s are", method(), readable_seconds(taking)));
+        control.begin(chunks, taking);
+    }
+    return estimate(store, drawn.devices.get(), control, told);
 }
 
 void EstimateTask::run_shard(const Shard &shard, PieceStore &store, RunControl &control) const {
-    const Charge held(&control.memory(), plan_->bytes());
-    const SamplesDrawn drawn = drawn_where(*plan_, store.share(), options_);
-    plan_->run_shard(static_cast<std::int64_t>(shard.number), store, drawn.devices.get(), control);
+    const Charge held(&control.memory(), bytes_);
+    const SamplesDrawn drawn = drawn_where(store.share());
+    double chunks = 0;
+    for (const SamplePieces &one : pieces_)
+        chunks += static_cast<double>(one.chunks_before(first_of(shard.number + 1, one)) -
+                                      one.chunks_before(first_of(shard.number, one)));
+    if (chunks > 0)
+        control.begin(chunks, drawn.devices
+                                  ? drawn.seconds
+                                  : shards().seconds / oneapi::tbb::this_task_arena::max_concurrency());
+    for (std::size_t k = 0; k < pieces_.size(); ++k) {
+        const std::uint64_t first = first_of(shard.number, pieces_[k]),
+                            end = first_of(shard.number + 1, pieces_[k]);
+        if (first == end) continue;
+        RunControl part = for_block(k, &store, control);
+        pieces_[k].sums(first, end - first, drawn.devices.get(), part);
+    }
 }
 
 } // namespace libperm

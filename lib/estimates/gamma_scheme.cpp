@@ -1,6 +1,6 @@
 #include "lib/estimates/gamma_scheme.hpp"
 
-#include "preprocess/log_factorial.hpp"
+#include <boost/math/special_functions/gamma.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -10,33 +10,6 @@ namespace libperm {
 namespace {
 
 constexpr std::int64_t most = std::int64_t{1} << 62;
-
-// A Poisson process has k or more events by time x with the probability of `at_least`, fewer with that of
-// `fewer`. Each tail is summed where it is the smaller one, so that it keeps its digits.
-double count_of_events(std::int64_t k, double x) { // just k
-    const auto shape = static_cast<double>(k);
-    return std::exp(shape * std::log(x) - x - log_factorial(shape));
-}
-
-double sum_of_fewer(std::int64_t k, double x) { // k - 1, k - 2, ... events, x > k
-    double term = count_of_events(k, x), sum = 0;
-    for (std::int64_t j = k; j >= 1 && term > 1e-17 * sum; --j) {
-        term *= static_cast<double>(j) / x;
-        sum += term;
-    }
-    return sum;
-}
-
-double sum_of_more(std::int64_t k, double x) { // k, k + 1, ... events, x <= k
-    double term = count_of_events(k, x), sum = 0;
-    for (std::int64_t j = k + 1; term > 1e-17 * sum; ++j) {
-        sum += term;
-        term *= x / static_cast<double>(j);
-    }
-    return sum;
-}
-
-bool is_late(std::int64_t k, double x) { return x > static_cast<double>(k); }
 
 // u - log(1 + u)
 double log_excess(double u) {
@@ -66,23 +39,14 @@ template <class Does> std::int64_t least(std::int64_t high, const Does &does) {
 
 } // namespace
 
-double gamma_distribution(std::int64_t k, double x) {
-    if (!(x > 0)) return 0;
-    return is_late(k, x) ? 1 - sum_of_fewer(k, x) : sum_of_more(k, x);
-}
-
-double gamma_complement(std::int64_t k, double x) {
-    if (!(x > 0)) return 1;
-    return is_late(k, x) ? sum_of_fewer(k, x) : 1 - sum_of_more(k, x);
-}
-
 double gamma_scheme_failure(std::int64_t k, double epsilon) {
-    const auto mean = static_cast<double>(k - 1);
-    return gamma_distribution(k, mean / (1 + epsilon)) + gamma_complement(k, mean / (1 - epsilon));
+    const auto shape = static_cast<double>(k), mean = shape - 1;
+    return boost::math::gamma_p(shape, mean / (1 + epsilon)) +
+           boost::math::gamma_q(shape, mean / (1 - epsilon));
 }
 
 std::int64_t gamma_scheme_successes(double epsilon, double delta) {
-    // The sums have about k^(1/2) terms, and below the least of deltas digits no more.
+    // Beyond, Chernoff's bound has to do; below the least of deltas there are no more digits.
     constexpr std::int64_t most_summed = 1000000;
     constexpr double least_summed = 1e-200;
     const double log = std::log(delta);

@@ -8,13 +8,7 @@
 
 namespace libperm {
 
-// The probability that a gamma distributed variable of shape k is at most x.
-double gamma_distribution(std::int64_t k, double x);
-
-// That it is more, to all digits however small.
-double gamma_complement(std::int64_t k, double x);
-
-// That |(k - 1) / G - 1| > epsilon.
+// The probability that |(k - 1) / G - 1| > epsilon, to all digits however small.
 double gamma_scheme_failure(std::int64_t k, double epsilon);
 
 // A k with which that is delta at most: the least one, or, beyond a million or for a delta below 1e-200, the

@@ -3,6 +3,8 @@
 #include "jit/compile/digest.hpp"
 #include "lib/base/archive.hpp"
 #include "lib/base/randomness.hpp"
+#include "lib/bounds/balance.hpp"
+#include "lib/bounds/norm_bound.hpp"
 #include "preprocess/index.hpp"
 
 #include <algorithm>
@@ -14,34 +16,24 @@ namespace {
 
 using Complex = std::complex<double>;
 
-template <class Use> void for_entries(const Pattern &a, const Use &use) { // use(k, i, j)
-    std::size_t k = 0;
-    for (std::int32_t i = 0; i < a.rows; ++i)
-        for (const std::int32_t j : a.row(i)) use(k++, at(i), at(j));
-}
-
-// Divides rows and columns by factors, and returns the logarithm of their product. A few turns: any factors
-// will do.
-double scale_norms(const Pattern &a, std::vector<Complex> &entries, std::vector<double> &off) {
-    constexpr int turns = 30;
+// Divides rows and columns by factors so that all have about one norm, and returns the logarithm of their
+// product. Any factors will do: these are the same whatever the last bits.
+double scale_norms(const Pattern &a, std::vector<Complex> &entries, std::vector<double> &off,
+                   const Poll &poll) {
+    Weights squares{a, {}};
+    for (const Complex &x : entries) squares.value.push_back(std::norm(x));
+    Balanced scaling = balanced(squares, poll);
     double log = 0;
-    std::vector<double> norm(at(a.rows));
-    for (int turn = 0; turn < 2 * turns; ++turn) {
-        const bool rows = turn % 2 == 1; // last
-        std::fill(norm.begin(), norm.end(), 0.0);
-        for_entries(a, [&](std::size_t k, std::size_t i, std::size_t j) {
-            norm[rows ? i : j] = std::hypot(norm[rows ? i : j], std::abs(entries[k]));
-        });
-        for (double &x : norm) {
-            if (!(x > 0)) x = 1;                               // all of it is below what counts
-            x = std::exp2(std::round(std::log2(x) * 16) / 16); // the same whatever the last bits
-            log += std::log(x);
+    for (std::vector<double> *factors : {&scaling.row, &scaling.column})
+        for (double &x : *factors) {
+            if (!(x > 0x1p-800 && x < 0x1p800)) x = 1; // all of it is below what counts
+            x = std::exp2(std::round(std::log2(x) * 16) / 32);
+            log -= std::log(x);
         }
-        for_entries(a, [&](std::size_t k, std::size_t i, std::size_t j) {
-            entries[k] /= norm[rows ? i : j];
-            off[k] /= norm[rows ? i : j];
-        });
-    }
+    for_entries(a, [&](std::size_t i, std::size_t j, std::size_t k) {
+        entries[k] *= scaling.row[i] * scaling.column[j];
+        off[k] *= scaling.row[i] * scaling.column[j];
+    });
     return log;
 }
 
@@ -52,55 +44,20 @@ std::ptrdiff_t count_of_normal(const std::vector<Complex> &entries) {
     });
 }
 
-// At least the largest singular value: that of M = A* A is at most the root of the trace of (M^2)^(2^s) for
-// any s.
+// At least the largest singular value.
 double singular_value_above(const Pattern &a, const std::vector<Complex> &entries, const Poll &poll) {
-    const auto n = at(a.rows);
-    constexpr std::size_t most_rows = 400;
-    std::vector<double> row(n, 0.0), column(n, 0.0);
-    for_entries(a, [&](std::size_t k, std::size_t i, std::size_t j) {
+    constexpr std::int32_t most_rows = 400;
+    constexpr double most_work = 1e9; // multiply-adds
+    std::vector<double> row(at(a.rows), 0.0), column(at(a.rows), 0.0);
+    for_entries(a, [&](std::size_t i, std::size_t j, std::size_t k) {
         row[i] += std::abs(entries[k]);
         column[j] += std::abs(entries[k]);
     });
     const double simple = std::sqrt(*std::max_element(row.begin(), row.end()) *
                                     *std::max_element(column.begin(), column.end())) *
                           (1 + 1e-9);
-    if (n > most_rows) return simple;
-    std::vector<Complex> m(n * n), square(n * n), dense(n * n);
-    for_entries(a, [&](std::size_t k, std::size_t i, std::size_t j) { dense[i * n + j] = entries[k]; });
-    const auto multiply = [&](const std::vector<Complex> &x, bool adjoint, const std::vector<Complex> &y) {
-        std::fill(square.begin(), square.end(), Complex());
-        for (std::size_t i = 0; i < n; ++i) {
-            poll();
-            for (std::size_t k = 0; k < n; ++k) {
-                const Complex f = adjoint ? std::conj(x[k * n + i]) : x[i * n + k];
-                if (f == Complex()) continue;
-                const double re = f.real(), im = f.imag();
-                for (std::size_t j = 0; j < n; ++j) {
-                    const Complex g = y[k * n + j];
-                    square[i * n + j] +=
-                        Complex(re * g.real() - im * g.imag(), re * g.imag() + im * g.real());
-                }
-            }
-        }
-        std::swap(m, square);
-    };
-    multiply(dense, true, dense);
-    constexpr int squarings = 6;
-    double log = 0, power = 2; // M = A* A has twice the exponent
-    for (int s = 0; s <= squarings; ++s) {
-        double frobenius = 0;
-        for (const Complex &x : m) frobenius += std::norm(x);
-        frobenius = std::sqrt(frobenius);
-        log += std::log(frobenius) / power;
-        if (s == squarings) break;
-        for (Complex &x : m) x /= frobenius;
-        const std::vector<Complex> same = m;
-        multiply(same, false, same);
-        power *= 2;
-    }
-    return std::min(simple, std::exp(log) *
-                                (1 + 1e-9)); // the roundings: n^2 2^-50 at each squaring, of less each time
+    if (a.rows > most_rows) return simple;
+    return std::min(simple, spectral_norm_above(a, entries, most_work, poll));
 }
 
 } // namespace
@@ -110,10 +67,10 @@ GlynnSampler::GlynnSampler(Pattern pattern, std::vector<Complex> entries, std::v
     : a_(std::move(pattern)) {
     const Pattern &a = a_;
     const auto normal = count_of_normal(entries);
-    const double scaled = scale_norms(a, entries, off);
+    const double scaled = scale_norms(a, entries, off, poll);
     std::vector<double> row(at(a.rows), 0.0), row_off(at(a.rows), 0.0);
     std::size_t longest = 0;
-    for_entries(a, [&](std::size_t k, std::size_t i, std::size_t) {
+    for_entries(a, [&](std::size_t i, std::size_t, std::size_t k) {
         row[i] += std::abs(entries[k]) + off[k];
         row_off[i] += off[k];
     });

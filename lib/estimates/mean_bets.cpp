@@ -74,16 +74,11 @@ template <class Rate> BetGrowth quickest(double most, const Rate &rate) {
     return {rate(bet), bet};
 }
 
-BetGrowth against_upper(const Groups &x, double m) {
-    return quickest(most_upper, [&](double bet) {
-        double sum = -std::log1p(-bet * m);
-        for (std::size_t k = 0; k < x.value.size(); ++k) sum += x.share[k] * std::log1p(-bet * x.value[k]);
-        return sum;
-    });
-}
-
-BetGrowth against_lower(const Groups &x, double m) {
-    return quickest(std::min(1e3 / x.mean, most_lower), [&](double bet) {
+// Against a mean of m or more, by bets on less, or of m or less.
+BetGrowth against(const Groups &x, double m, bool is_upper) {
+    const double most = is_upper ? most_upper : std::min(1e3 / x.mean, most_lower);
+    return quickest(most, [&](double size) {
+        const double bet = is_upper ? -size : size;
         double sum = -std::log1p(bet * m);
         for (std::size_t k = 0; k < x.value.size(); ++k) sum += x.share[k] * std::log1p(bet * x.value[k]);
         return sum;
@@ -103,14 +98,14 @@ double log_average(std::span<const double> logs) {
     return most + std::log(sum);
 }
 
-// Where an increasing function of [low, high] passes 0, on the side where it is above.
-template <class Function> double passes_zero(double low, double high, const Function &f) {
+// Where a function of [low, high] that is above 0 at one end alone passes 0, on that side.
+template <class Function> double passes_zero(double above, double below, const Function &f) {
     for (int k = 0; k < 200; ++k) {
-        const double middle = low + (high - low) / 2;
-        if (middle <= low || middle >= high) break;
-        (f(middle) > 0 ? high : low) = middle;
+        const double middle = std::min(above, below) + std::fabs(above - below) / 2;
+        if (middle == above || middle == below) break;
+        (f(middle) > 0 ? above : below) = middle;
     }
-    return high;
+    return above;
 }
 
 } // namespace
@@ -142,8 +137,8 @@ MeanBets::MeanBets(std::span<const double> pilot, double epsilon, double delta) 
         double samples = infinity;
         for (int k = 0; k < 12; ++k) {
             const double margin = (low + high) / 2, upper = std::min(x.mean * (1 + margin), 1.0);
-            const BetGrowth this_up = against_upper(x, upper),
-                            this_down = against_lower(x, x.mean * (1 + margin) / ratio);
+            const BetGrowth this_up = against(x, upper, true),
+                            this_down = against(x, x.mean * (1 + margin) / ratio, false);
             const double of_upper = upper < 1 ? samples_for(above, this_up) : 0, // that is known beforehand
                 of_lower = samples_for(below, this_down);
             if (std::max(of_upper, of_lower) < samples) {
@@ -197,34 +192,23 @@ double MeanBets::rounding(const BetSums &sums) {
     return 1e-6 + sums.count * (0x1p-50 + most * 0x1p-62);
 }
 
+// Whether bets say that the mean is not m: by how much the logarithm of what they came to is too large.
+double MeanBets::excess(const BetSums &sums, double m, bool is_upper) const {
+    const std::vector<Bet> &bets = is_upper ? upper_ : lower_;
+    const double sign = is_upper ? -1 : 1;
+    std::vector<double> logs;
+    for (std::size_t k = 0; k < bets.size(); ++k)
+        logs.push_back(bets[k].log_weight + sums.logs[is_upper ? k : upper_.size() + k] -
+                       sums.count * std::log1p(sign * bets[k].size * m));
+    return log_average(logs) - (is_upper ? log_upper_ : log_lower_) - rounding(sums);
+}
+
 MeanInterval MeanBets::interval(const BetSums &sums) const {
     if (sums.count == 0) return {};
-    std::vector<double> logs(upper_.size());
-    const double off = rounding(sums);
-    const auto upper_passes = [&](double m) {
-        for (std::size_t k = 0; k < upper_.size(); ++k)
-            logs[k] = upper_[k].log_weight + sums.logs[k] - sums.count * std::log1p(-upper_[k].size * m);
-        return log_average(logs) - log_upper_ - off;
-    };
-    const auto lower_passes = [&](double m) { // decreases with m
-        for (std::size_t k = 0; k < lower_.size(); ++k)
-            logs[k] = lower_[k].log_weight + sums.logs[upper_.size() + k] -
-                      sums.count * std::log1p(lower_[k].size * m);
-        return log_average(logs) - log_lower_ - off;
-    };
-    const double upper = upper_passes(1) > 0 ? passes_zero(0, 1, upper_passes) : 1;
-    // 1 - m, so that the function increases and its zero is rounded towards a lower m.
-    double lower = 0;
-    if (lower_passes(0) > 0) {
-        double low = 0, high = upper;
-        for (int k = 0; k < 200; ++k) {
-            const double middle = low + (high - low) / 2;
-            if (middle <= low || middle >= high) break;
-            (lower_passes(middle) > 0 ? low : high) = middle;
-        }
-        lower = low;
-    }
-    return {lower, upper};
+    const auto upper_passes = [&](double m) { return excess(sums, m, true); };
+    const auto lower_passes = [&](double m) { return excess(sums, m, false); };
+    const double upper = upper_passes(1) > 0 ? passes_zero(1, 0, upper_passes) : 1;
+    return {lower_passes(0) > 0 ? passes_zero(0, upper, lower_passes) : 0, upper};
 }
 
 } // namespace libperm

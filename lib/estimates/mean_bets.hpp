@@ -43,6 +43,7 @@ class MeanBets {
         double size, log_weight;
     };
     static double rounding(const BetSums &sums);
+    double excess(const BetSums &sums, double m, bool is_upper) const;
     static std::vector<Bet> around(double size, double most);
 
     std::vector<Bet> upper_, lower_;

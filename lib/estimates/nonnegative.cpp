@@ -1,14 +1,13 @@
-#include "lib/estimates/nonnegative.hpp"
-
+// The permanent of a nonnegative matrix, estimated within a relative error.
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/log.hpp"
 #include "lib/base/randomness.hpp"
 #include "lib/estimates/block_estimate.hpp"
 #include "lib/estimates/blocks_left.hpp"
+#include "lib/estimates/estimate_task.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <numbers>
 #include <utility>
@@ -17,24 +16,12 @@
 namespace libperm {
 namespace {
 
-// Without entries that are 0. `rounding`: by which share of themselves products of entries may be off.
-LogMatrix log_matrix(const Block &block, double &rounding) {
-    LogMatrix out;
-    out.pattern.rows = out.pattern.cols = block.n();
+// By which share of themselves products of entries may be off.
+double rounding_of(const Block &block) {
     std::int32_t roundings = 0;
-    for (std::int32_t i = 0; i < block.n(); ++i) {
-        auto k = static_cast<std::size_t>(block.pattern.row_begin(i));
-        for (const std::int32_t j : block.pattern.row(i)) {
-            const Tracked &x = block.values[k++];
-            if (!(x.value > 0)) continue;
-            out.pattern.col.push_back(j);
-            out.log.push_back(std::log(x.value) + static_cast<double>(x.exp2) * std::numbers::ln2);
-            roundings = std::max(roundings, x.roundings);
-        }
-        out.pattern.row_ptr.push_back(static_cast<std::int64_t>(out.pattern.col.size()));
-    }
-    rounding = 2 * block.n() * gamma_bound(roundings);
-    return out;
+    for (const Tracked &x : block.values)
+        if (x.value > 0) roundings = std::max(roundings, x.roundings);
+    return 2 * block.n() * gamma_bound(roundings);
 }
 
 // exp(log), times `more`.
@@ -56,14 +43,13 @@ Scaled product(const Scaled &x, const Scaled &y) {
 double width_of(double epsilon) { return std::log1p(epsilon) - std::log1p(-epsilon); }
 double epsilon_of(double width) { return std::tanh(width / 2); }
 
-class Nonnegative final : public EstimatePlan {
+class Nonnegative final : public EstimateTask {
     using Parts = BlocksLeft<Tracked>;
 
   public:
     Nonnegative(const InputPattern &input, const Values &values, int sign, const Options &options,
                 const EstimateRequest &request, RunControl &control)
-        : request_(request), sign_(sign) {
-        const auto begun = std::chrono::steady_clock::now();
+        : EstimateTask(options, request), sign_(sign) {
         Parts parts(input, values, options, control);
         if (!parts.is_zero) plan(parts, control);
         known_.blocks = parts.blocks;
@@ -75,15 +61,6 @@ class Nonnegative final : public EstimatePlan {
             known_.lower = interval.lower;
             known_.upper = interval.upper;
         }
-        known_.seconds_plan = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
-    }
-
-    const char *method() const override { return known_.method; }
-    bool may_be_on_gpu() const override { return !sampled_.empty(); }
-    double seconds_on(const GpuProperties &gpu) const override {
-        double seconds = 0;
-        for (const Sampled &one : sampled_) seconds += one.estimate.seconds_on(gpu);
-        return seconds;
     }
 
   private:
@@ -101,10 +78,10 @@ class Nonnegative final : public EstimatePlan {
         for (Parts::Left &one : left) {
             const Pattern &pattern = one.leaf.block.pattern;
             held.grow(2 * Potential::bytes_for(pattern.nnz(), pattern.rows));
-            double rounding = 0;
-            const LogMatrix a = log_matrix(one.leaf.block, rounding);
-            BlockEstimate estimate(a, seeds.next(), control);
+            const auto log = [&](std::size_t k) { return log_of(one.leaf.block.values[k]); };
+            BlockEstimate estimate(log_matrix(pattern, log), seeds.next(), control);
             held.grow(estimate.bytes());
+            const double rounding = libperm::rounding_of(one.leaf.block);
             sampled_.push_back({std::move(estimate), rounding, std::move(one)});
         }
         for (Sampled &one : sampled_) one.share = 1 / static_cast<double>(sampled_.size());
@@ -161,6 +138,14 @@ class Nonnegative final : public EstimatePlan {
             pieces_.push_back(one.estimate.pieces(most_samples()));
             bytes_ += one.estimate.bytes();
         }
+    }
+
+    const char *method() const override { return known_.method; }
+    bool may_be_on_gpu() const override { return !sampled_.empty(); }
+    double seconds_on(const GpuProperties &gpu) const override {
+        double seconds = 0;
+        for (const Sampled &one : sampled_) seconds += one.estimate.seconds_on(gpu);
+        return seconds;
     }
 
     std::string digest_of_block(std::size_t block) const override {
@@ -253,17 +238,15 @@ class Nonnegative final : public EstimatePlan {
         return out;
     }
 
-    const EstimateRequest request_;
     const int sign_;
     std::vector<Sampled> sampled_;
-    MatrixEstimate known_; // without what is sampled
 };
 
 } // namespace
 
-std::unique_ptr<const EstimatePlan> plan_nonnegative(const InputPattern &input, const Values &values,
-                                                     int sign, const Options &options,
-                                                     const EstimateRequest &request, RunControl &control) {
+std::unique_ptr<EstimateTask> nonnegative_estimate(const InputPattern &input, const Values &values, int sign,
+                                                   const Options &options, const EstimateRequest &request,
+                                                   RunControl &control) {
     return std::make_unique<Nonnegative>(input, values, sign, options, request, control);
 }
 

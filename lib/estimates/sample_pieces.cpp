@@ -2,13 +2,14 @@
 
 #include "lib/base/error.hpp"
 #include "lib/base/fields.hpp"
-#include "preprocess/parallel.hpp"
+#include "lib/samples/shot_part.hpp"
 
 #include <oneapi/tbb/task_arena.h>
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 namespace libperm {
@@ -16,7 +17,6 @@ namespace {
 
 constexpr double pieces_expected = 512;                    // at least, and fewer than twice as many
 constexpr double to_spare = 1.05;                          // times the chunks that are expected to be enough
-constexpr std::uint64_t most_at_once = 4096;               // chunks, of which each leaves its sums
 constexpr double kept_seconds = 0.5;                       // of each thread, after which pieces are kept
 constexpr std::uint64_t open_end = std::uint64_t{1} << 62; // that a store holds pieces of
 
@@ -86,44 +86,28 @@ std::vector<SampleSums> SamplePieces::sums(std::uint64_t first, std::uint64_t co
                                            RunControl &control) const {
     const PieceScope &scope = control.pieces();
     std::vector<SampleSums> all(count);
-    std::vector<char> is_known(count, 0);
-    for (std::uint64_t k = 0; k < count && scope.store; ++k)
-        if (const auto part = scope.store->find(scope.task, open_end, first + k)) {
-            all[k] = sums_of(*part);
-            is_known[k] = 1;
-            control.skip(static_cast<double>(chunks_before(first + k + 1) - chunks_before(first + k)));
+    std::vector<std::uint64_t> todo;
+    for (std::uint64_t k = first; k < first + count; ++k)
+        if (const auto part = scope.store ? scope.store->find(scope.task, open_end, k) : std::nullopt) {
+            all[k - first] = sums_of(*part);
+            control.skip(static_cast<double>(chunks_before(k + 1) - chunks_before(k)));
+        } else {
+            todo.push_back(k);
         }
-    double at_once = most_at_once;
+    double at_once = most_chunks_at_once;
     if (scope.store && !devices)
         at_once =
             std::min(at_once, kept_seconds / seconds_ * oneapi::tbb::this_task_arena::max_concurrency());
-    const auto most = static_cast<std::uint64_t>(std::max(1.0, at_once / static_cast<double>(chunks_)));
-    for (std::uint64_t k = 0; k < count;) {
-        if (is_known[k]) {
-            ++k;
-            continue;
-        }
-        std::uint64_t end = k + 1;
-        while (end < count && !is_known[end] && end - k < most) ++end;
-        control.begin_piece();
-        sum_up(first + k, std::span(all).subspan(k, end - k), devices, control);
-        k = end;
-    }
+    const auto of = [this](std::uint64_t k) { return NumberRange{chunks_before(k), chunks_before(k + 1)}; };
+    const auto draw = [&](std::uint64_t chunk, std::span<SampleSums> sums) {
+        sum_(chunk, sums, devices, control);
+    };
+    const auto keep = [&](std::uint64_t k, SampleSums sums) {
+        if (scope.store) scope.store->keep({scope.task, open_end, k, written(sums)});
+        all[k - first] = std::move(sums);
+    };
+    made_of_chunks(control, SampleSums(), at_once, of, draw, add)(todo, keep);
     return all;
-}
-
-void SamplePieces::sum_up(std::uint64_t first, std::span<SampleSums> sums, SampleDevices *devices,
-                          RunControl &control) const {
-    const PieceScope &scope = control.pieces();
-    const std::uint64_t end = chunks_before(first + sums.size());
-    std::vector<SampleSums> chunks;
-    for (std::uint64_t done = chunks_before(first); done < end;) {
-        chunks.resize(std::min(most_at_once, end - done));
-        sum_(done, chunks, devices, control);
-        for (const SampleSums &one : chunks) add(sums[done++ / chunks_ - first], one);
-    }
-    for (std::uint64_t k = 0; k < sums.size() && scope.store; ++k)
-        scope.store->keep({scope.task, open_end, first + k, written(sums[k])});
 }
 
 } // namespace libperm

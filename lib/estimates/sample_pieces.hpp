@@ -49,9 +49,6 @@ class SamplePieces {
 
   private:
     std::uint64_t next_round(std::uint64_t done) const;
-    // Of pieces that follow each other.
-    void sum_up(std::uint64_t first, std::span<SampleSums> sums, SampleDevices *devices,
-                RunControl &control) const;
 
     SumChunks sum_;
     std::uint64_t chunks_ = 1; // in a piece

@@ -77,19 +77,31 @@ Lists renumbered(const Lists &lists, const std::vector<std::int32_t> &order) {
     return out;
 }
 
-// Of each pair the next that its elimination changes (Liu, SIAM J. Matrix Anal. Appl. 11, 1990); -1: none.
-std::vector<std::int32_t> elimination_tree(const Lists &neighbours) {
+// The later pairs that each touches when its turn has come, ascending.
+Lists touched_by(const Lists &neighbours) {
     const std::size_t n = neighbours.size();
-    std::vector<std::int32_t> parent(n, -1), top(n, -1);
-    for (std::size_t k = 0; k < n; ++k)
-        for (const std::int32_t below : neighbours[k]) {
-            if (at(below) >= k) break;
-            for (std::int32_t at_pair = below; at_pair != -1 && at(at_pair) != k;) {
-                const std::int32_t next = std::exchange(top[at(at_pair)], static_cast<std::int32_t>(k));
-                if (next == -1) parent[at(at_pair)] = static_cast<std::int32_t>(k);
-                at_pair = next;
-            }
-        }
+    Lists touched(n), children(n);
+    std::vector<std::size_t> met(n, n);
+    for (std::size_t k = 0; k < n; ++k) {
+        const auto meet = [&](std::int32_t other) {
+            if (at(other) <= k || met[at(other)] == k) return;
+            met[at(other)] = k;
+            touched[k].push_back(other);
+        };
+        std::for_each(neighbours[k].begin(), neighbours[k].end(), meet);
+        for (const std::int32_t child : children[k])
+            std::for_each(touched[at(child)].begin(), touched[at(child)].end(), meet);
+        std::sort(touched[k].begin(), touched[k].end());
+        if (!touched[k].empty()) children[at(touched[k].front())].push_back(static_cast<std::int32_t>(k));
+    }
+    return touched;
+}
+
+// Of each pair the next that its elimination changes: its parent in the elimination tree (Liu, SIAM J. Matrix
+// Anal. Appl. 11, 1990); -1: none.
+std::vector<std::int32_t> parents_of(const Lists &touched) {
+    std::vector<std::int32_t> parent;
+    for (const std::vector<std::int32_t> &list : touched) parent.push_back(list.empty() ? -1 : list.front());
     return parent;
 }
 
@@ -114,28 +126,9 @@ std::vector<std::int32_t> postorder(const std::vector<std::int32_t> &parent) {
     return order;
 }
 
-// The later pairs that each touches when its turn has come, ascending.
-Lists touched_by(const Lists &neighbours, const std::vector<std::int32_t> &parent) {
-    const std::size_t n = neighbours.size();
-    Lists touched(n), children(n);
-    std::vector<std::size_t> met(n, n);
-    for (std::size_t k = 0; k < n; ++k) {
-        const auto meet = [&](std::int32_t other) {
-            if (at(other) <= k || met[at(other)] == k) return;
-            met[at(other)] = k;
-            touched[k].push_back(other);
-        };
-        std::for_each(neighbours[k].begin(), neighbours[k].end(), meet);
-        for (const std::int32_t child : children[k])
-            std::for_each(touched[at(child)].begin(), touched[at(child)].end(), meet);
-        std::sort(touched[k].begin(), touched[k].end());
-        if (parent[k] != -1) children[at(parent[k])].push_back(static_cast<std::int32_t>(k));
-    }
-    return touched;
-}
-
 // Pairs in a row whose fronts are nearly the same are one front: dense work is quicker than many small ones.
-std::vector<Front> fronts_of(Lists touched, const std::vector<std::int32_t> &parent) {
+std::vector<Front> fronts_of(Lists touched) {
+    const std::vector<std::int32_t> parent = parents_of(touched);
     constexpr double few = 8, share = 0.1; // zeros that a front may gain by it, all in all; of its entries
     double zeros = 0;
     std::vector<Front> fronts;
@@ -171,15 +164,13 @@ std::vector<Front> fronts_of(Lists touched, const std::vector<std::int32_t> &par
 
 Fronts::Fronts(const Pattern &a, const Matching &matching) : lines_of_pair_(a.one_sided ? 2 : 1) {
     const Pairs pairs(a, matching);
-    Lists neighbours = neighbours_of(a, pairs);
+    const Lists neighbours = neighbours_of(a, pairs);
     const std::vector<std::int32_t> order = minimum_degree(neighbours);
-    neighbours = renumbered(neighbours, order);
-    const std::vector<std::int32_t> last = postorder(elimination_tree(neighbours));
-    neighbours = renumbered(neighbours, last);
+    const Lists touched = touched_by(renumbered(neighbours, order));
+    const std::vector<std::int32_t> last = postorder(parents_of(touched));
+    fronts_ = fronts_of(renumbered(touched, last));
     std::vector<std::int32_t> sorted;
     for (const std::int32_t k : last) sorted.push_back(order[at(k)]);
-    const std::vector<std::int32_t> parent = elimination_tree(neighbours);
-    fronts_ = fronts_of(touched_by(neighbours, parent), parent);
 
     const std::vector<std::int32_t> place = inverse_of(sorted);
     const auto line = [&](std::int32_t pair, bool is_second) {

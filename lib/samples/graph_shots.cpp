@@ -74,8 +74,8 @@ double GraphShots::seconds(const SampledPart &part, std::int64_t shots) {
 GraphShots::GraphShots(const SampledPart &part, std::int64_t shots, std::uint64_t seed)
     : part_(part),
       seed_(seed),
-      shot_seconds_(seconds(part, std::min<std::int64_t>(shots, at_once)) /
-                    static_cast<double>(std::clamp<std::int64_t>(shots, 1, at_once))) {
+      shot_seconds_(seconds(part, std::min<std::int64_t>(shots, most_at_once)) /
+                    static_cast<double>(std::clamp<std::int64_t>(shots, 1, most_at_once))) {
     for (std::int32_t i = 0; i < part.pattern.rows; ++i)
         line_.insert(line_.end(), part.pattern.row(i).size(), i);
 }

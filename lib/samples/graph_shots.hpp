@@ -12,7 +12,7 @@
 
 namespace libperm {
 
-class GraphShots {
+class GraphShots final : public NumberedShots {
   public:
     static constexpr double tolerance = 1e-9;
     static constexpr std::int32_t most_lines = 64;
@@ -23,13 +23,12 @@ class GraphShots {
     // The part must outlive this.
     GraphShots(const SampledPart &part, std::int64_t shots, std::uint64_t seed);
 
-    // Shots `first` to first + count - 1: of each the entries that were taken, taken[k * count + shot], and
-    // behind them the number of entries. Throws Error (PERM_UNSUPPORTED) where doubles lose too much.
+    // Those that are drawn together have their first choices in common. Throws Error (PERM_UNSUPPORTED) where
+    // doubles lose too much.
     void draw(std::uint64_t first, std::uint32_t count, std::vector<std::uint32_t> &taken,
-              RunControl &control) const;
+              RunControl &control) const override;
 
-    double shot_seconds() const { return shot_seconds_; }
-    static constexpr std::uint32_t at_once = 1 << 10; // which have their first choices in common
+    double shot_seconds() const override { return shot_seconds_; }
 
   private:
     using Lines = std::uint64_t; // those that are left

@@ -17,7 +17,7 @@ MatchingSamples::MatchingSamples(const InputPattern &input, const Values &values
       charge_(&control.memory(), plan_.bytes()) {
     for (std::size_t k = 0; k < plan_.walked(); ++k)
         walks_.push_back(std::make_unique<WalkSampler>(plan_.walks(k), options, control));
-    control.begin(plan_.seconds(), plan_.seconds());
+    control.begin(plan_.serial_seconds(), plan_.seconds());
 }
 
 void MatchingSamples::draw(std::int64_t count, std::int64_t *columns) {
@@ -27,13 +27,16 @@ void MatchingSamples::draw(std::int64_t count, std::int64_t *columns) {
                               count, plan_.shots(), left()));
     if (count > 0 && rows() > 0)
         with_threads(threads_, [&] {
+            std::int64_t bytes = plan_.bytes();
+            for (const auto &walks : walks_) bytes += walks->bytes_for(count);
+            charge_.resize(bytes);
             for (const auto &walks : walks_) walks->reach(drawn_, count);
             const auto piece = std::clamp<std::int64_t>(count / threads_, 1, plan_.at_once());
             parallel_for(static_cast<std::uint64_t>((count + piece - 1) / piece), [&](std::uint64_t number) {
                 const std::int64_t first = static_cast<std::int64_t>(number) * piece;
                 const auto size = static_cast<std::uint32_t>(std::min(piece, count - first));
                 draw_piece(drawn_ + first, size, columns + first * rows());
-                control_.advance(plan_.shot_seconds() / threads_ * size);
+                control_.advance(plan_.shot_seconds() * size);
             });
         });
     drawn_ += count;

@@ -29,7 +29,7 @@ class MatchingSamples {
     const SamplePlan plan_;
     const int threads_;
     RunControl &control_;
-    const Charge charge_; // of the plan
+    Charge charge_; // of the plan, and of what walks hold
     std::int64_t drawn_ = 0;
     std::vector<std::unique_ptr<WalkSampler>> walks_;
 };

@@ -1,19 +1,114 @@
 #include "lib/samples/sample_devices.hpp"
 
+#include "jit/driver/jit_error.hpp"
+#include "jit/kernel/matching_walk.hpp"
 #include "jit/lanes/bet_tally.hpp"
+#include "jit/text/text.hpp"
 #include "lib/run/placement.hpp"
 #include "lib/samples/sampler.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace libperm {
+namespace {
 
-SampleDevices::SampleDevices(const Options &options, double seconds)
+constexpr std::uint64_t drawn = Sampler::chunk_samples;
+static_assert(drawn == tally_samples);
+
+// Threads whose rows fit a block's shared memory.
+unsigned threads_for(const DeviceQueue &queue, std::int32_t rows) {
+    const DeviceLimits limits = queue.limits();
+    unsigned threads = queue.block_threads(draw_threads);
+    while (threads >= limits.warp && draw_shared_bytes(rows, threads) > limits.shared_bytes) threads /= 2;
+    if (threads < limits.warp)
+        throw JitError(JitFailure::unavailable,
+                       formatted("{} rows are more than its shared memory keeps", rows));
+    return threads;
+}
+
+template <class T> void bring_in(DeviceQueue &queue, DeviceArray &to, std::span<const T> from) {
+    to.reserve(from.size_bytes());
+    queue.copy_in(to.address(), from.data(), from.size_bytes());
+}
+
+} // namespace
+
+SamplerOnDevice::SamplerOnDevice(DeviceQueue &queue, const Potential &potential)
+    : queue_(queue),
+      rows_(static_cast<std::uint32_t>(potential.n())),
+      threads_(threads_for(queue, potential.n())),
+      entries_(queue),
+      first_(queue),
+      samples_(queue),
+      bets_(queue),
+      told_(queue) {
+    std::vector<DrawEntry> entries;
+    std::vector<std::uint32_t> first{0};
+    for (const WalkStep &step : potential.steps()) {
+        for (std::size_t k = 0; k < step.rows.size(); ++k) {
+            const auto row = static_cast<std::uint32_t>(step.rows[k]);
+            entries.push_back({step.weights[k], row / 32, std::uint32_t{1} << row % 32});
+        }
+        while (entries.size() % entries_together != 0) entries.emplace_back();
+        first.push_back(static_cast<std::uint32_t>(entries.size()));
+    }
+    steps_ = static_cast<std::uint32_t>(first.size() - 1);
+    queue.load(matching_walk_kernels());
+    queue.allow_shared(draw_entry, queue.limits().shared_bytes);
+    bring_in(queue, entries_, std::span<const DrawEntry>(entries));
+    bring_in(queue, first_, std::span<const std::uint32_t>(first));
+}
+
+void SamplerOnDevice::draw(std::uint64_t seed, std::uint64_t first, std::uint64_t count) {
+    samples_.reserve(count * drawn * sizeof(double));
+    DrawLaunch launch{entries_.address(),
+                      first_.address(),
+                      samples_.address(),
+                      seed,
+                      first * drawn,
+                      count * drawn,
+                      steps_,
+                      rows_};
+    const std::array<void *, 1> arguments{&launch};
+    const std::size_t shared = draw_shared_bytes(static_cast<std::int32_t>(rows_), threads_);
+    const std::uint64_t blocks = (launch.count + threads_ - 1) / threads_;
+    queue_.launch(draw_entry, static_cast<unsigned>(blocks), threads_, arguments, shared);
+}
+
+void SamplerOnDevice::draw(std::uint64_t seed, std::uint64_t first, std::uint64_t count,
+                           std::span<double> samples) {
+    draw(seed, first, count);
+    queue_.copy_out(samples.data(), samples_.address(), count * drawn * sizeof(double));
+}
+
+void SamplerOnDevice::tally(std::uint64_t seed, std::uint64_t first, std::uint64_t count,
+                            std::span<const double> bets, std::span<double> told) {
+    const std::size_t bytes = count * tally_doubles(bets.size()) * sizeof(double);
+    draw(seed, first, count);
+    bring_in(queue_, bets_, bets);
+    told_.reserve(bytes);
+    TallyLaunch launch{samples_.address(), bets_.address(), told_.address(),
+                       static_cast<std::uint32_t>(count), static_cast<std::uint32_t>(bets.size())};
+    const std::array<void *, 1> arguments{&launch};
+    queue_.launch(tally_entry, static_cast<unsigned>(count), queue_.block_threads(tally_threads), arguments);
+    queue_.copy_out(told.data(), told_.address(), bytes);
+}
+
+// Clocks of a multiprocessor, on an H200 (docs/benchmarks.md).
+double SamplerOnDevice::seconds_of_chunk(const Potential &potential, const GpuProperties &gpu) {
+    constexpr double of_entry = 0.21, of_step = 0.6;
+    return static_cast<double>(drawn) *
+           (of_entry * static_cast<double>(potential.entries()) +
+            of_step * static_cast<double>(potential.n())) /
+           (gpu.clock_hz * gpu.multiprocessors);
+}
+
+SampleDevices::SampleDevices(const Options &options)
     : gpus_(std::make_unique<GpuQueues>(options)),
       queues_(gpus_->when_needed()),
-      is_required_(options.device == Device::gpu),
-      seconds_(seconds) {}
+      is_required_(options.device == Device::gpu) {}
 
 SampleDevices::SampleDevices(DeviceQueues queues, bool is_required)
     : queues_(std::move(queues)), is_required_(is_required) {}
@@ -73,7 +168,7 @@ SamplesDrawn choose_device(double seconds, const std::function<double(const GpuP
     const Placement chosen = place(
         {"the samples are drawn", seconds / options.threads, gpu_start::open, seconds_on, 0, true}, options);
     if (!chosen.on_gpu) return {nullptr, chosen.seconds};
-    return {std::make_unique<SampleDevices>(options, chosen.seconds), chosen.seconds};
+    return {std::make_unique<SampleDevices>(options), chosen.seconds};
 }
 
 } // namespace libperm

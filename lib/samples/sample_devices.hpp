@@ -1,12 +1,15 @@
-// The GPUs that draw a run's samples.
+// The samples of lib/samples/sampler.hpp drawn on GPUs, with the same bits.
 #pragma once
 
+#include "jit/driver/gpu_properties.hpp"
+#include "jit/queue/device_queue.hpp"
 #include "jit/queue/device_queues.hpp"
+#include "lib/bounds/potential.hpp"
 #include "lib/input/options.hpp"
 #include "lib/run/gpu_queues.hpp"
 #include "lib/run/run_control.hpp"
-#include "lib/samples/sampler_on_device.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -15,13 +18,36 @@
 
 namespace libperm {
 
+// On one.
+class SamplerOnDevice {
+  public:
+    // Throws JitError, as all that follows does.
+    SamplerOnDevice(DeviceQueue &queue, const Potential &potential);
+
+    // Samples of `count` chunks from `first` on.
+    void draw(std::uint64_t seed, std::uint64_t first, std::uint64_t count, std::span<double> samples);
+
+    // Of each what tally_bets tells.
+    void tally(std::uint64_t seed, std::uint64_t first, std::uint64_t count, std::span<const double> bets,
+               std::span<double> told);
+
+    // On a warm GPU, as predicted.
+    static double seconds_of_chunk(const Potential &potential, const GpuProperties &gpu);
+
+  private:
+    void draw(std::uint64_t seed, std::uint64_t first, std::uint64_t count);
+
+    DeviceQueue &queue_;
+    std::uint32_t rows_, steps_;
+    unsigned threads_;
+    DeviceArray entries_, first_, samples_, bets_, told_;
+};
+
+// On those that draw a run's samples.
 class SampleDevices {
   public:
-    // Those that the options name. seconds: of the run's samples, as predicted.
-    SampleDevices(const Options &options, double seconds);
+    explicit SampleDevices(const Options &options);       // those that they name
     SampleDevices(DeviceQueues queues, bool is_required); // for tests
-
-    double seconds() const { return seconds_; }
 
     // What SamplerOnDevice tells, each device taking a share of the chunks; progress is a chunk. False: they
     // cannot, and nothing was told; where a GPU was named, Error is thrown.
@@ -38,7 +64,6 @@ class SampleDevices {
     std::unique_ptr<GpuQueues> gpus_;
     DeviceQueues queues_;
     bool is_required_, has_failed_ = false;
-    double seconds_ = 0;
     const Potential *of_ = nullptr; // whose samples they draw now
     std::vector<std::unique_ptr<SamplerOnDevice>> samplers_;
 };

@@ -7,11 +7,14 @@
 #include "lib/base/threads.hpp"
 #include "lib/number/infinity.hpp"
 #include "lib/run/placement.hpp"
+#include "lib/samples/graph_shots.hpp"
+#include "lib/samples/planar/planar_shots.hpp"
+#include "lib/samples/tape_sampler.hpp"
 #include "lib/tape/long_tape.hpp"
 #include "preprocess/index.hpp"
 
 #include <algorithm>
-#include <string_view>
+#include <optional>
 #include <utility>
 
 namespace libperm {
@@ -19,16 +22,14 @@ namespace {
 
 constexpr double row_seconds = 1e-8; // of a shot
 
-constexpr char short_tape = 's', long_one = 'l', any_tape = 'a', by_walks = 'w', line_by_line = 'p',
+constexpr char short_tape = 's', long_one = 'l', any_tape = 'a', by_walks = 'r', line_by_line = 'p',
                by_hafnians = 'h';
 
 TapeWish wish_of(char letter) {
     return letter == short_tape ? TapeWish{0x1p22, 0x1p28} : TapeWish{letter == long_one ? 0x1p26 : 0x1p32};
 }
 
-template <class T> std::string_view bytes_in(const std::vector<T> &all) {
-    return {reinterpret_cast<const char *>(all.data()), all.size() * sizeof(T)};
-}
+bool is_too_long(const Error &error) { return error.status() == PERM_REFUSED_TIME; }
 
 } // namespace
 
@@ -87,28 +88,21 @@ class SamplePlan::Choice {
             return tape(any_tape); // or says what it takes
         return hafnians();
     }
-    Way hafnians() const {
-        Way way;
-        way.letter = by_hafnians;
-        way.graph = std::make_unique<GraphShots>(part_, shots_, seed_);
-        return way;
-    }
+    Way hafnians() const { return {by_hafnians, std::make_unique<GraphShots>(part_, shots_, seed_)}; }
     Way walks(const Options &within) const {
         return {by_walks, nullptr,
-                std::make_unique<WalkPlan>(part_.pattern, part_.entries, shots_, seed_, within, control_),
-                nullptr};
+                std::make_unique<WalkPlan>(part_.pattern, part_.entries, shots_, seed_, within, control_)};
     }
     Way planar(const PlanarOutline &outline) const {
-        const Charge charge(&control_.memory(), PlanarShots::bytes(outline));
-        return {line_by_line, nullptr, nullptr,
-                std::make_unique<PlanarShots>(outline, part_, seed_, options_, control_)};
+        const Charge charge(&control_.memory(), PlanarShots::bytes_for(outline));
+        return {line_by_line, std::make_unique<PlanarShots>(outline, part_, seed_, options_, control_)};
     }
     Way tape(char letter) const {
         Tape tape = long_tape({part_.pattern, part_.free_rows, part_.free_columns}, options_, control_,
                               "a sample", wish_of(letter));
-        const Charge charge(&control_.memory(), bytes_of(tape) + TapeSampler::bytes(tape));
-        return {letter, std::make_unique<TapeShots>(std::move(tape), part_, seed_, [&] { control_.poll(); }),
-                nullptr, nullptr};
+        const Charge charge(&control_.memory(), TapeSampler::bytes_for(tape));
+        return {letter, std::make_unique<TapeSampler>(std::move(tape), part_.entries, seed_,
+                                                      [&] { control_.poll(); })};
     }
     PlanarOutline named_outline() const {
         std::optional<PlanarOutline> outline = planar_outline(part_, [this] { control_.poll(); });
@@ -117,40 +111,36 @@ class SamplePlan::Choice {
                         "the samples were begun in a way that is not this matrix's: begin anew");
         return *std::move(outline);
     }
-    bool try_tape(char letter, Way &way) const {
+
+    // Whether it can be made: else another way may be.
+    template <class Make> static bool tried(Way &way, bool (*is_no_error)(const Error &), const Make &make) {
         try {
-            way = tape(letter);
+            way = make();
             return true;
         } catch (const Error &error) {
-            if (!is_refused(error)) throw;
+            if (!is_no_error(error)) throw;
             return false;
         }
     }
+    bool try_tape(char letter, Way &way) const {
+        return tried(way, is_refused, [&] { return tape(letter); });
+    }
     bool try_planar(const PlanarOutline &outline, Way &way) const {
-        try {
-            way = planar(outline);
+        return tried(way, is_refused, [&] {
+            Way made = planar(outline);
             const double seconds =
-                way.planar->shot_seconds() / options_.threads * static_cast<double>(shots_);
+                made.shots->shot_seconds() / options_.threads * static_cast<double>(shots_);
             if (seconds > options_.refuse_seconds) // it takes more digits
                 throw refused_for_time(formatted("{} samples of a planar block are", shots_), seconds,
                                        options_);
-            return true;
-        } catch (const Error &error) {
-            if (!is_refused(error)) throw;
-            return false;
-        }
+            return made;
+        });
     }
     bool try_walks(double seconds, int threads, Way &way) const {
         Options within = options_;
         within.refuse_seconds = seconds;
         within.threads = threads;
-        try {
-            way = walks(within);
-            return true;
-        } catch (const Error &error) {
-            if (error.status() != PERM_REFUSED_TIME) throw;
-            return false;
-        }
+        return tried(way, is_too_long, [&] { return walks(within); });
     }
 
     const SampledPart &part_;
@@ -167,7 +157,8 @@ SamplePlan::SamplePlan(const InputPattern &input, const Values &values, std::int
     std::vector<SampledPart> parts = sampled_parts(input, values, control);
     if (shots == 0 || rows_ == 0) return;
     shot_seconds_ = row_seconds * input.pattern.rows;
-    seconds_ = shot_seconds_ / options.threads * static_cast<double>(shots);
+    serial_seconds_ = shot_seconds_ * static_cast<double>(shots);
+    seconds_ = serial_seconds_ / options.threads;
     if (seconds_ > options.refuse_seconds)
         throw refused_for_time(formatted("{} samples are", shots), seconds_, options);
     Randomness seeds(seed, ~std::uint64_t{0});
@@ -198,23 +189,19 @@ SamplePlan::SamplePlan(const InputPattern &input, const Values &values, std::int
 // Of the next part.
 void SamplePlan::take(Way way, int threads) {
     const Way &made = ways_.emplace_back(std::move(way));
-    if (made.tape) bytes_ += bytes_of(made.tape->tape()) + TapeSampler::bytes(made.tape->tape());
     if (made.walks) {
         walked_.push_back(ways_.size() - 1);
         bytes_ += made.walks->bytes();
+        serial_seconds_ += made.walks->serial_seconds();
         seconds_ += made.walks->seconds();
+        return;
     }
-    if (made.graph) {
-        shot_seconds_ += made.graph->shot_seconds();
-        seconds_ += made.graph->shot_seconds() / threads * static_cast<double>(shots_);
-        at_once_ = std::min(at_once_, GraphShots::at_once);
-    }
-    if (made.planar) {
-        bytes_ += made.planar->bytes();
-        shot_seconds_ += made.planar->shot_seconds();
-        seconds_ += made.planar->shot_seconds() / threads * static_cast<double>(shots_);
-        at_once_ = std::min(at_once_, made.planar->at_once());
-    }
+    const double seconds = made.shots->shot_seconds();
+    bytes_ += made.shots->bytes();
+    shot_seconds_ += seconds;
+    serial_seconds_ += seconds * static_cast<double>(shots_);
+    seconds_ += seconds / threads * static_cast<double>(shots_);
+    at_once_ = std::min(at_once_, made.shots->at_once());
 }
 
 std::string SamplePlan::way() const {
@@ -228,25 +215,25 @@ std::string SamplePlan::way_in_words() const {
     const auto add = [&words](bool is_one, const char *name) {
         if (is_one) words += (words.empty() ? "" : " and ") + std::string(name);
     };
-    add(std::any_of(ways_.begin(), ways_.end(), [](const Way &one) { return one.tape != nullptr; }),
-        "along the frontier");
+    const bool goes_along_tape = std::any_of(ways_.begin(), ways_.end(), [](const Way &one) {
+        return one.letter == short_tape || one.letter == long_one || one.letter == any_tape;
+    });
+    add(goes_along_tape, "along the frontier");
     add(goes_line_by_line(), "line by line");
     add(!walked_.empty(), "by rejection");
     return words;
 }
 
 bool SamplePlan::goes_line_by_line() const {
-    return std::any_of(ways_.begin(), ways_.end(), [](const Way &one) { return one.planar || one.graph; });
+    return std::any_of(ways_.begin(), ways_.end(), [](const Way &one) {
+        return one.letter == line_by_line || one.letter == by_hafnians;
+    });
 }
 
 std::string SamplePlan::digest() const {
     std::string digests = way();
-    for (const Way &one : ways_) {
-        if (one.planar) digests += digest_of_bytes(one.planar->identity());
-        if (!one.tape) continue;
-        digests += digest_of_bytes(bytes_in(one.tape->tape().moves));
-        digests += digest_of_bytes(bytes_in(one.tape->tape().first_move));
-    }
+    for (const Way &one : ways_)
+        if (one.shots) digests += one.shots->digest();
     return digest_of_bytes(digests);
 }
 
@@ -258,11 +245,8 @@ void SamplePlan::draw_numbered(std::int64_t first, std::uint32_t count, Column *
     for (std::uint32_t k = 0; k < count; ++k)
         for (const auto &[row, column] : certain_) columns[std::int64_t{k} * rows_ + row] = column;
     for (std::size_t p = 0; p < parts_.size(); ++p) {
-        const auto number = static_cast<std::uint64_t>(first);
-        if (ways_[p].walks) continue;
-        if (ways_[p].tape) ways_[p].tape->draw(number, count, taken);
-        if (ways_[p].planar) ways_[p].planar->draw(number, count, taken, control);
-        if (ways_[p].graph) ways_[p].graph->draw(number, count, taken, control);
+        if (!ways_[p].shots) continue;
+        ways_[p].shots->draw(static_cast<std::uint64_t>(first), count, taken, control);
         const SampledPart &part = parts_[p];
         auto next = taken.begin();
         for (std::int32_t line = 0; line < part.pattern.rows; ++line)

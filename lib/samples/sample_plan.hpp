@@ -2,41 +2,17 @@
 // planar or a graph, or by rejection.
 #pragma once
 
-#include "lib/samples/graph_shots.hpp"
-#include "lib/samples/planar/planar_shots.hpp"
 #include "lib/samples/sampled_parts.hpp"
-#include "lib/samples/tape_sampler.hpp"
 #include "lib/samples/walk_sampler.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace libperm {
-
-// Shots of a part along its frontier, written out.
-class TapeShots {
-  public:
-    TapeShots(Tape tape, const SampledPart &part, std::uint64_t seed, const Poll &poll)
-        : tape_(std::move(tape)), seed_(seed), sampler_(tape_, part.entries, poll) {}
-    TapeShots(const TapeShots &) = delete;
-    TapeShots &operator=(const TapeShots &) = delete;
-
-    const Tape &tape() const { return tape_; }
-    // As TapeSampler has them.
-    void draw(std::uint64_t first, std::uint32_t count, std::vector<std::uint32_t> &taken) const {
-        sampler_.draw(seed_, first, count, taken);
-    }
-
-  private:
-    const Tape tape_;
-    const std::uint64_t seed_;
-    const TapeSampler sampler_;
-};
 
 class SamplePlan {
   public:
@@ -49,8 +25,9 @@ class SamplePlan {
     std::int32_t rows() const { return rows_; } // of the caller's
     std::int32_t columns() const { return columns_; }
     std::int64_t shots() const { return shots_; }
-    double shot_seconds() const { return shot_seconds_; } // of one thread, what all shots have in common
-    double seconds() const { return seconds_; }           // all, as predicted, on the options' threads
+    double shot_seconds() const { return shot_seconds_; }     // of one thread, what all shots have in common
+    double serial_seconds() const { return serial_seconds_; } // all, on one thread
+    double seconds() const { return seconds_; }               // all, as predicted, on the options' threads
     std::int64_t bytes() const { return bytes_; }
 
     std::string way() const;
@@ -76,19 +53,17 @@ class SamplePlan {
   private:
     struct Way { // one of these
         char letter = 0;
-        std::unique_ptr<const TapeShots> tape;
-        std::unique_ptr<const WalkPlan> walks;
-        std::unique_ptr<const PlanarShots> planar;
-        std::unique_ptr<const GraphShots> graph = nullptr;
+        std::unique_ptr<const NumberedShots> shots;
+        std::unique_ptr<const WalkPlan> walks = nullptr;
     };
     class Choice;
     void take(Way way, int threads);
 
     const std::int64_t shots_;
     const std::int32_t rows_, columns_;
-    double shot_seconds_ = 0, seconds_ = 0;
+    double shot_seconds_ = 0, serial_seconds_ = 0, seconds_ = 0;
     std::int64_t bytes_ = 0;
-    std::uint32_t at_once_ = 1024;
+    std::uint32_t at_once_ = NumberedShots::most_at_once;
     std::vector<SampledPart> parts_;
     std::vector<std::pair<std::int32_t, std::int32_t>> certain_; // rows and columns that every shot has
     std::vector<Way> ways_;                                      // of each part

@@ -29,7 +29,6 @@ class SampleTask final : public TaskOf<std::vector<std::int32_t>> {
     std::vector<std::int32_t> run(PieceStore *store, RunControl &control, const Told &told) const override;
 
   private:
-    double serial_seconds() const;
     double bytes_of_columns(bool are_kept) const; // of all samples
     void require_memory(MemoryBudget &memory) const;
 

@@ -1,13 +1,16 @@
 #include "lib/samples/tape_sampler.hpp"
 
+#include "jit/compile/digest.hpp"
 #include "lib/base/randomness.hpp"
 #include "lib/number/bits.hpp"
+#include "lib/tape/long_tape.hpp"
 #include "preprocess/index.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <string_view>
 #include <utility>
 
 namespace libperm {
@@ -18,14 +21,19 @@ double in_units(double x, std::int64_t exp2, std::int64_t unit) {
     return exp2 - unit < -1000 ? 0 : x * power_of_two(static_cast<int>(exp2 - unit));
 }
 
+template <class T> std::string digest_of(const std::vector<T> &all) {
+    return digest_of_bytes(
+        std::string_view(reinterpret_cast<const char *>(all.data()), all.size() * sizeof(T)));
+}
+
 } // namespace
 
-TapeSampler::TapeSampler(const Tape &tape, const std::vector<Tracked> &entries, const Poll &poll)
-    : tape_(tape), up_to_(tape.moves.size()) {
+TapeSampler::TapeSampler(Tape tape, const std::vector<Tracked> &entries, std::uint64_t seed, const Poll &poll)
+    : tape_(std::move(tape)), seed_(seed), up_to_(tape_.moves.size()) {
     PolledSteps steps(poll);
-    std::vector<Numbers> of(tape.lists.size()); // while they are needed
+    std::vector<Numbers> of(tape_.lists.size()); // while they are needed
     for (std::size_t l = 0; l < of.size(); ++l) {
-        const TapeList &from = tape.lists[l];
+        const TapeList &from = tape_.lists[l];
         if (from.begins()) {
             of[l] = {{1, 0}};
             continue;
@@ -33,7 +41,7 @@ TapeSampler::TapeSampler(const Tape &tape, const std::vector<Tracked> &entries, 
         const Numbers before = std::exchange(of[at(from.before)], {});
         if (!from.is_join()) {
             of[l] = sums_of(l, before, steps, [&](std::uint32_t entry) -> Number {
-                if (entry == tape.nnz) return {1, 0};
+                if (entry == tape_.nnz) return {1, 0};
                 return {entries[entry].value, entries[entry].exp2};
             });
         } else {
@@ -81,14 +89,14 @@ std::uint32_t TapeSampler::drawn(std::uint32_t first, std::uint32_t last, double
     return first;
 }
 
-void TapeSampler::draw(std::uint64_t seed, std::uint64_t first, std::uint32_t count,
-                       std::vector<std::uint32_t> &taken) const {
+void TapeSampler::draw(std::uint64_t first, std::uint32_t count, std::vector<std::uint32_t> &taken,
+                       RunControl &) const {
     struct Shot {
         Randomness random;
         std::size_t taken = 0; // so many entries
     };
     std::vector<Shot> shots(count);
-    for (std::uint32_t k = 0; k < count; ++k) shots[k].random = Randomness(seed, first + k);
+    for (std::uint32_t k = 0; k < count; ++k) shots[k].random = Randomness(seed_, first + k);
     taken.assign(at(tape_.n) * count, static_cast<std::uint32_t>(tape_.nnz));
     using States = std::vector<std::uint32_t>; // of each shot, counted in a list
     std::vector<States> waiting{States(count, 0)};
@@ -116,5 +124,11 @@ void TapeSampler::draw(std::uint64_t seed, std::uint64_t first, std::uint32_t co
         if (from.other < from.before) std::swap(waiting[waiting.size() - 2], waiting.back());
     }
 }
+
+std::int64_t TapeSampler::bytes_for(const Tape &tape) {
+    return bytes_of(tape) + static_cast<std::int64_t>(sizeof(double) * tape.moves.size());
+}
+
+std::string TapeSampler::digest() const { return digest_of(tape_.moves) + digest_of(tape_.first_move); }
 
 } // namespace libperm

@@ -5,28 +5,24 @@
 #pragma once
 
 #include "jit/program/tape.hpp"
-#include "preprocess/poll.hpp"
-#include "preprocess/tracked.hpp"
-
-#include <cstdint>
-#include <vector>
+#include "lib/samples/sampled_parts.hpp"
 
 namespace libperm {
 
-class TapeSampler {
+class TapeSampler final : public NumberedShots {
   public:
-    // The tape must outlive this. `entries`: of the tape, each above 0. Numbers have exponents of their own:
-    // nothing underflows that matters.
-    TapeSampler(const Tape &tape, const std::vector<Tracked> &entries, const Poll &poll = no_poll);
+    // `entries`: of the tape, each above 0. Numbers have exponents of their own: nothing underflows that
+    // matters.
+    TapeSampler(Tape tape, const std::vector<Tracked> &entries, std::uint64_t seed,
+                const Poll &poll = no_poll);
 
-    // Shots `first` to first + count - 1 of a seed: of each the entries that were taken, in the order in
-    // which they were, taken[k * count + shot]; of a graph these are fewer than lines, and behind them stands
-    // the number of entries. All go back together, so that a list's moves are at hand for
-    // all of them.
-    void draw(std::uint64_t seed, std::uint64_t first, std::uint32_t count,
-              std::vector<std::uint32_t> &taken) const;
+    // All go back together, so that a list's moves are at hand for all of them.
+    void draw(std::uint64_t first, std::uint32_t count, std::vector<std::uint32_t> &taken,
+              RunControl &control) const override;
 
-    static std::int64_t bytes(const Tape &tape) { return static_cast<std::int64_t>(8 * tape.moves.size()); }
+    std::int64_t bytes() const override { return bytes_for(tape_); }
+    static std::int64_t bytes_for(const Tape &tape); // with the tape itself
+    std::string digest() const override;
 
   private:
     struct Number { // mantissa * 2^exp2
@@ -39,7 +35,8 @@ class TapeSampler {
     Numbers sums_of(std::size_t list, const Numbers &before, PolledSteps &steps, const Factor &factor);
     std::uint32_t drawn(std::uint32_t first, std::uint32_t last, double x) const;
 
-    const Tape &tape_;
+    const Tape tape_;
+    const std::uint64_t seed_;
     std::vector<double> up_to_; // of each move: the shares of its state's moves up to it; of the last one, 1
 };
 

@@ -4,84 +4,87 @@
 #include "lib/base/error.hpp"
 #include "lib/base/randomness.hpp"
 #include "lib/base/system.hpp"
-#include "lib/samples/sampler_on_device.hpp"
+#include "lib/run/pieces.hpp"
+#include "lib/samples/sample_devices.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <numbers>
 #include <utility>
 
 namespace libperm {
-namespace {
 
-LogMatrix logarithms(const Pattern &a, const std::vector<Tracked> &entries) {
-    LogMatrix out{a, {}};
-    for (const Tracked &x : entries)
-        out.log.push_back(std::log(x.value) + static_cast<double>(x.exp2) * std::numbers::ln2);
-    return out;
+void save_part(cereal::PortableBinaryOutputArchive &ar, const WalkPart &part) {
+    ar(part.values);
+    save_part(ar, part.shots);
 }
 
-// Walks so many chunks more; what comes through goes behind what was found.
-void walk_on(const Walks &walks, std::uint64_t chunks, std::int64_t most, SampleDevices *devices,
-             RunControl &control, WalkRate &rate, std::vector<std::int32_t> &found) {
-    std::vector<std::vector<std::int32_t>> columns(chunks);
-    std::vector<double> sums(chunks);
-    walks.draw(static_cast<std::uint64_t>(rate.chunks), static_cast<std::uint64_t>(most), devices, columns,
-               sums, control);
-    std::size_t size = found.size();
-    for (const auto &one : columns) size += one.size();
-    found.reserve(size); // from here on nothing throws
-    for (std::uint64_t k = 0; k < chunks; ++k) {
-        rate.values += sums[k];
-        found.insert(found.end(), columns[k].begin(), columns[k].end());
-    }
-    rate.chunks += static_cast<double>(chunks);
+void load_part(cereal::PortableBinaryInputArchive &ar, WalkPart &part) {
+    amounts(ar, part.values);
+    load_part(ar, part.shots);
+    require(std::ssize(part.shots.numbers) % part.shots.end == 0, "shots");
 }
 
-} // namespace
+void WalkPart::add(const WalkPart &more) {
+    values += more.values;
+    shots.numbers.insert(shots.numbers.end(), more.shots.numbers.begin(), more.shots.numbers.end());
+}
 
-Walks::Walks(const Pattern &a, const std::vector<Tracked> &entries, std::uint64_t seed, const Poll &poll)
-    : rows_(a.rows), seed_(seed), by_columns_(logarithms(a, entries), poll) {
-    Potential by_rows(transposed(logarithms(a, entries)), poll);
+WalkPlan::WalkPlan(const LogMatrix &a, std::int64_t shots, std::uint64_t seed, const Options &within,
+                   RunControl &control)
+    : rows_(a.n()), shots_(shots), seed_(seed), by_columns_(a, [&control] { control.poll(); }) {
+    constexpr std::uint64_t pilot = 8; // chunks
+    Potential by_rows(transposed(a), [&control] { control.poll(); });
     is_transposed_ = by_rows.log_bound() < by_columns_.log_bound();
     if (is_transposed_) by_columns_ = std::move(by_rows);
     sampler_.emplace(by_columns_);
+    const auto most = std::min<std::int64_t>(shots, pilot * chunk);
+    const Charge charge(&control.memory(), 2 * std::int64_t{sizeof(std::int32_t)} * rows_ * most);
+    RunControl uncounted(control, 0);
+    std::vector<WalkPart> parts(pilot, nothing());
+    draw(0, nullptr, parts, uncounted);
+    WalkPart all = nothing();
+    for (const WalkPart &one : parts) all.add(one);
+    rate_ = {all.values, pilot};
+    found_ = std::move(all.shots.numbers);
+    const std::int64_t left = shots - static_cast<std::int64_t>(found_.size()) / rows_;
+    if (left <= 0) return;
+    chunks_ = static_cast<std::uint64_t>(rate_.chunks_for(left));
+    seconds_ = drawn_where(rate_.chunks_for(left), within).seconds;
+    rate_.refuse_if_longer(left, seconds_, within);
 }
 
-SamplesDrawn Walks::drawn_where(double chunks, const Options &options) const {
+SamplesDrawn WalkPlan::drawn_where(double chunks, const Options &options) const {
     const auto on_gpu = [&](const GpuProperties &gpu) {
         return chunks * SamplerOnDevice::seconds_of_chunk(by_columns_, gpu);
     };
     return choose_device(chunks * seconds_of_chunk(), on_gpu, options);
 }
 
-void Walks::draw(std::uint64_t first, std::uint64_t most, SampleDevices *devices,
-                 std::span<std::vector<std::int32_t>> columns, std::span<double> sums,
-                 RunControl &control) const {
-    std::vector<double> drawn(devices ? columns.size() * chunk : 0);
-    if (devices && devices->draw(by_columns_, seed_, first, drawn, control)) {
-        parallel_for(columns.size(), [&](std::uint64_t k) {
+void WalkPlan::draw(std::uint64_t first, SampleDevices *devices, std::span<WalkPart> parts,
+                    RunControl &control) const {
+    std::vector<double> drawn(devices ? parts.size() * chunk : 0);
+    const bool is_drawn = devices && devices->draw(by_columns_, seed_, first, drawn, control);
+    parallel_for(parts.size(), [&](std::uint64_t k) {
+        if (is_drawn) {
             control.poll();
-            sums[k] = accept(first + k, most, std::span(drawn).subspan(k * chunk, chunk), columns[k]);
-        });
-        return;
-    }
-    parallel_for(columns.size(), [&](std::uint64_t k) {
+            return accept(first + k, std::span(drawn).subspan(k * chunk, chunk), parts[k]);
+        }
         std::vector<double> values(chunk);
         sampler_->draw(seed_, first + k, values);
-        sums[k] = accept(first + k, most, values, columns[k]);
+        accept(first + k, values, parts[k]);
         control.advance(1);
     });
 }
 
-double Walks::accept(std::uint64_t number, std::uint64_t most, std::span<const double> values,
-                     std::vector<std::int32_t> &columns) const {
-    double sum = 0;
-    std::uint64_t taken = 0;
+// No more than there are to be.
+void WalkPlan::accept(std::uint64_t number, std::span<const double> values, WalkPart &part) const {
+    std::vector<std::int32_t> &columns = part.shots.numbers;
+    std::int64_t taken = 0;
     for (std::size_t k = 0; k < chunk; ++k) {
-        sum += values[k];
-        if (taken == most || values[k] == 0 ||
+        part.values += values[k];
+        if (taken == shots_ || values[k] == 0 ||
             !(Randomness(~seed_, number * chunk + k).uniform() < values[k]))
             continue;
         ++taken;
@@ -94,7 +97,6 @@ double Walks::accept(std::uint64_t number, std::uint64_t most, std::span<const d
             columns[first + static_cast<std::size_t>(i)] = j;
         }
     }
-    return sum;
 }
 
 double WalkRate::chunks_for(std::int64_t shots) const {
@@ -110,61 +112,79 @@ void WalkRate::refuse_if_longer(std::int64_t shots, double seconds, const Option
             formatted("the frontier does not fit the memory, and of {:.3g} walks {:.3g} are accepted: {} "
                       "samples "
                       "are predicted to take {}, {} is the limit\n  raise the limit: time_limit_seconds",
-                      chunks * static_cast<double>(Walks::chunk), values, shots, readable_seconds(seconds),
+                      chunks * static_cast<double>(WalkPlan::chunk), values, shots, readable_seconds(seconds),
                       readable_seconds(options.refuse_seconds)));
 }
 
-WalkPlan::WalkPlan(const Pattern &a, const std::vector<Tracked> &entries, std::int64_t shots,
-                   std::uint64_t seed, const Options &within, RunControl &control)
-    : walks_(a, entries, seed, [&control] { control.poll(); }), shots_(shots) {
-    constexpr std::uint64_t pilot = 8; // chunks
-    const auto most = std::min<std::int64_t>(shots, pilot * Walks::chunk);
-    const Charge charge(&control.memory(), 2 * std::int64_t{sizeof(std::int32_t)} * a.rows * most);
-    RunControl uncounted(control, 0);
-    walk_on(walks_, pilot, shots, nullptr, uncounted, rate_, found_);
-    const std::int64_t left = shots - static_cast<std::int64_t>(found_.size()) / a.rows;
-    if (left <= 0) return;
-    seconds_ = walks_.drawn_where(rate_.chunks_for(left), within).seconds;
-    rate_.refuse_if_longer(left, seconds_, within);
+NumberedPieces WalkPlan::pieces_of(std::uint64_t chunks) {
+    return NumberedPieces::of_length(chunks, std::bit_floor(std::max<std::uint64_t>(1, chunks / 512)));
 }
 
-WalkSampler::WalkSampler(const WalkPlan &plan, const Options &options, RunControl &control)
+WalkSampler::WalkSampler(const WalkPlan &plan, const Options &options, RunControl &control,
+                         const PieceScope &scope)
     : plan_(plan),
-      rows_(plan.walks().rows()),
+      rows_(plan.rows()),
       options_(options),
       control_(control),
+      scope_(scope),
       rate_(plan.rate()),
-      charge_(&control.memory(), plan.bytes()),
+      promised_(rate_.chunks + static_cast<double>(plan.chunks())),
       found_(plan.found()) {}
 
 void WalkSampler::reach(std::int64_t first, std::int64_t count) {
-    constexpr double most_at_once = 4096; // chunks
     found_.erase(found_.begin(), found_.begin() + (std::min(first - first_, there()) * rows_));
     first_ = first;
     while (there() < count) {
-        predict();
-        charge_.resize(bytes_of(std::max(count, there())));
-        walk(static_cast<std::uint64_t>(std::min(rate_.chunks_for(count - there()), most_at_once)));
+        walk(static_cast<std::uint64_t>(rate_.chunks_for(count - there())));
+        if (scope_.store && scope_.store->is_of_one_shard()) return;
     }
 }
 
-// Shots are held as they are found, and all together.
-std::int64_t WalkSampler::bytes_of(std::int64_t shots) const {
-    return 2 * std::int64_t{sizeof(std::int32_t)} * rows_ * shots;
-}
-
-void WalkSampler::predict() {
-    const double wanted = rate_.chunks_for(left());
+// Where so many chunks are walked that follow.
+void WalkSampler::place(double chunks) {
     if (!drawn_.devices) {
-        drawn_ = plan_.walks().drawn_where(wanted, options_);
-        of_chunk_ = drawn_.seconds / wanted;
+        drawn_ = plan_.drawn_where(chunks, options_);
+        of_chunk_ = drawn_.seconds / chunks;
     }
-    rate_.refuse_if_longer(left(), of_chunk_ * wanted, options_);
+    rate_.refuse_if_longer(left(), of_chunk_ * chunks, options_);
 }
 
 void WalkSampler::walk(std::uint64_t chunks) {
-    RunControl seconds(control_, of_chunk_);
-    walk_on(plan_.walks(), chunks, left(), drawn_.devices.get(), seconds, rate_, found_);
+    constexpr double kept_seconds = 0.5; // about, after which pieces are kept
+    const double of_chunk = plan_.seconds_of_chunk();
+    const auto first = static_cast<std::uint64_t>(rate_.chunks);
+    const NumberedPieces pieces = WalkPlan::pieces_of(chunks);
+    if (const double needed = rate_.chunks + static_cast<double>(chunks); needed > promised_) {
+        control_.expect_more((needed - promised_) * of_chunk);
+        promised_ = needed;
+    }
+    RunControl along(control_, 1, scope_), by_chunks(along, of_chunk);
+    const auto draw = [&](std::uint64_t chunk, std::span<WalkPart> parts) {
+        plan_.draw(first + chunk, drawn_.devices.get(), parts, by_chunks);
+    };
+    const auto compute = [&](std::span<const std::uint64_t> todo, const auto &done) {
+        double wanted = scope_.store ? 0 : rate_.chunks_for(left());
+        for (const std::uint64_t k : todo) wanted += scope_.store ? pieces[k].size() : 0;
+        place(wanted);
+        // What comes through is walked again, with all that go beside it.
+        const double again = rate_.values / rate_.chunks * walk_lanes / WalkPlan::chunk;
+        const double at_once = drawn_.devices ? static_cast<double>(most_chunks_at_once)
+                                              : kept_seconds * options_.threads / (of_chunk * (1 + again));
+        const auto of = [&](std::uint64_t k) { return pieces[k]; };
+        made_of_chunks(along, plan_.nothing(), at_once, of, draw,
+                       [](WalkPart &all, const WalkPart &more) { all.add(more); })(todo, done);
+    };
+    const std::vector<WalkPart> parts =
+        parts_of_pieces(along, pieces.count(), of_chunk * pieces[0].size(), plan_.nothing(), compute);
+    std::size_t size = found_.size();
+    for (const WalkPart &part : parts) size += part.shots.numbers.size();
+    found_.reserve(size); // from here on nothing throws
+    for (const WalkPart &part : parts) {
+        rate_.values += part.values;
+        found_.insert(found_.end(), part.shots.numbers.begin(), part.shots.numbers.end());
+    }
+    rate_.chunks += static_cast<double>(chunks);
+    ++scope_.task.attempt;
 }
 
 } // namespace libperm

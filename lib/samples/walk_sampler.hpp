@@ -8,9 +8,11 @@
 #include "lib/run/run_control.hpp"
 #include "lib/samples/sample_devices.hpp"
 #include "lib/samples/sampler.hpp"
+#include "lib/samples/shot_part.hpp"
 #include "preprocess/pattern.hpp"
 #include "preprocess/tracked.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -19,37 +21,15 @@
 
 namespace libperm {
 
-// Walks along the columns of a matrix, in numbered chunks that are always the same ones; each comes through
-// with the probability of its value, so that those which do are matchings with their exact probabilities.
-class Walks {
-  public:
-    static constexpr std::size_t chunk = Sampler::chunk_samples;
+// What walks come to.
+struct WalkPart {
+    ShotPart shots;    // of those that come through the column of each row
+    double values = 0; // how many would on average
 
-    // The matrix has a perfect matching, and entries above 0.
-    Walks(const Pattern &a, const std::vector<Tracked> &entries, std::uint64_t seed, const Poll &poll);
-    Walks(const Walks &) = delete;
-    Walks &operator=(const Walks &) = delete;
-
-    std::int64_t rows() const { return rows_; }
-    double seconds_of_chunk() const { return Sampler::seconds_of_chunk(by_columns_); } // on one thread
-    SamplesDrawn drawn_where(double chunks, const Options &options) const;
-
-    // Of the walks of chunks those that come through, of each chunk the first `most`, by the column of each
-    // row; and how many would on average. Progress is a chunk.
-    void draw(std::uint64_t first, std::uint64_t most, SampleDevices *devices,
-              std::span<std::vector<std::int32_t>> columns, std::span<double> sums,
-              RunControl &control) const;
-
-  private:
-    double accept(std::uint64_t number, std::uint64_t most, std::span<const double> values,
-                  std::vector<std::int32_t> &columns) const;
-
-    std::int64_t rows_;
-    std::uint64_t seed_;
-    Potential by_columns_; // or of the transpose
-    bool is_transposed_ = false;
-    std::optional<Sampler> sampler_;
+    void add(const WalkPart &more);
 };
+void save_part(cereal::PortableBinaryOutputArchive &ar, const WalkPart &part);
+void load_part(cereal::PortableBinaryInputArchive &ar, WalkPart &part);
 
 // How many walks came through on average, and of how many chunks.
 struct WalkRate {
@@ -63,39 +43,70 @@ struct WalkRate {
     void refuse_if_longer(std::int64_t shots, double seconds, const Options &options) const;
 };
 
-// How many shots are to be drawn, and what the first chunks tell of the others.
+// Walks along the columns of a matrix, in numbered chunks that are always the same ones; each comes through
+// with the probability of its value, so that those which do are matchings with their exact probabilities. How
+// many shots are to be drawn, and what the first chunks tell of the others.
 class WalkPlan {
   public:
-    // Throws Error (PERM_REFUSED_TIME) where `shots` are predicted to take longer than `within` says, on its
-    // threads.
-    WalkPlan(const Pattern &a, const std::vector<Tracked> &entries, std::int64_t shots, std::uint64_t seed,
-             const Options &within, RunControl &control);
+    static constexpr std::size_t chunk = Sampler::chunk_samples;
 
-    const Walks &walks() const { return walks_; }
+    // The matrix has a perfect matching, and entries above 0. Throws Error (PERM_REFUSED_TIME) where `shots`
+    // are predicted to take longer than `within` says, on its threads.
+    WalkPlan(const Pattern &a, const std::vector<Tracked> &entries, std::int64_t shots, std::uint64_t seed,
+             const Options &within, RunControl &control)
+        : WalkPlan(log_matrix(a, [&](std::size_t k) { return log_of(entries[k]); }), shots, seed, within,
+                   control) {}
+    WalkPlan(const WalkPlan &) = delete;
+    WalkPlan &operator=(const WalkPlan &) = delete;
+
+    std::int64_t rows() const { return rows_; }
     std::int64_t shots() const { return shots_; }
     const WalkRate &rate() const { return rate_; }                    // of the first chunks
     const std::vector<std::int32_t> &found() const { return found_; } // what these came to
-    double seconds() const { return seconds_; }                       // that all shots take, as predicted
+    std::uint64_t chunks() const { return chunks_; }                  // that are expected to be enough beside
+    std::uint64_t pieces() const { return pieces_of(chunks_).count(); }
+    double seconds_of_chunk() const { return Sampler::seconds_of_chunk(by_columns_); } // on one thread
+    double serial_seconds() const { return static_cast<double>(chunks_) * seconds_of_chunk(); }
+    double seconds() const { return seconds_; } // that all shots take, as predicted
     std::int64_t bytes() const { return static_cast<std::int64_t>(found_.size() * sizeof(std::int32_t)); }
 
+    // 512 of them at least, and fewer than twice as many, where there are as many chunks.
+    static NumberedPieces pieces_of(std::uint64_t chunks);
+
+    SamplesDrawn drawn_where(double chunks, const Options &options) const;
+    WalkPart nothing() const { return {{0, static_cast<std::int32_t>(rows_)}}; }
+    // Of chunks from the first one on. Progress is a chunk.
+    void draw(std::uint64_t first, SampleDevices *devices, std::span<WalkPart> parts,
+              RunControl &control) const;
+
   private:
-    const Walks walks_;
-    const std::int64_t shots_;
+    WalkPlan(const LogMatrix &a, std::int64_t shots, std::uint64_t seed, const Options &within,
+             RunControl &control);
+    void accept(std::uint64_t number, std::span<const double> values, WalkPart &part) const;
+
+    const std::int64_t rows_, shots_;
+    const std::uint64_t seed_;
+    Potential by_columns_; // or of the transpose
+    bool is_transposed_ = false;
+    std::optional<Sampler> sampler_;
     WalkRate rate_;
     std::vector<std::int32_t> found_;
+    std::uint64_t chunks_ = 0;
     double seconds_ = 0;
 };
 
 class WalkSampler {
   public:
     // The arena of `options` must be entered for what follows. The plan and the control must outlive it.
-    WalkSampler(const WalkPlan &plan, const Options &options, RunControl &control);
+    // Pieces that the scope's store has are taken from it, others left there.
+    WalkSampler(const WalkPlan &plan, const Options &options, RunControl &control,
+                const PieceScope &scope = {});
     WalkSampler(const WalkSampler &) = delete;
     WalkSampler &operator=(const WalkSampler &) = delete;
 
-    // Walks until shots `first` to first + count - 1 are there, and forgets those before. After an error it
-    // may be asked again. Progress is a second. Throws Error (PERM_REFUSED_TIME) where too few walks come
-    // through.
+    // Walks until shots `first` to first + count - 1 are there, and forgets those before; where the store
+    // wants the pieces of one shard alone, these. After an error it may be asked again. Progress is a second
+    // of one thread. Throws Error (PERM_REFUSED_TIME) where too few walks come through.
     void reach(std::int64_t first, std::int64_t count);
 
     // Gives the column of each row of a shot that is there.
@@ -103,22 +114,27 @@ class WalkSampler {
         return found_.data() + static_cast<std::size_t>((shot - first_) * rows_);
     }
 
+    // For so many shots: they are held as they are found, and all together.
+    std::int64_t bytes_for(std::int64_t shots) const {
+        return 2 * std::int64_t{sizeof(std::int32_t)} * rows_ * std::max(shots, there());
+    }
+
   private:
     std::int64_t there() const { return static_cast<std::int64_t>(found_.size()) / rows_; }
     std::int64_t left() const { return plan_.shots() - first_ - there(); }
-    std::int64_t bytes_of(std::int64_t shots) const;
-    void predict();
+    void place(double chunks);
     void walk(std::uint64_t chunks);
 
     const WalkPlan &plan_;
     const std::int64_t rows_;
     const Options options_; // its GPUs refer to them
     RunControl &control_;
+    PieceScope scope_;
     SamplesDrawn drawn_;
     double of_chunk_ = 0;    // seconds
     WalkRate rate_;          // so far
+    double promised_;        // chunks, to the control
     std::int64_t first_ = 0; // of those in found_
-    Charge charge_;
     std::vector<std::int32_t> found_;
 };
 

@@ -2,8 +2,7 @@
 
 #include "jit/lanes/set_steps.hpp"
 #include "lib/number/ball.hpp"
-#include "lib/sets/set_tables_on_cpu.hpp"
-#include "lib/sets/set_tables_on_device.hpp"
+#include "lib/sets/set_tables.hpp"
 #include "preprocess/index.hpp"
 
 #include <algorithm>
@@ -264,7 +263,7 @@ class SetGradient::Walk {
             const TablePlace next = k + 1 == layer.closings.size() ? to
                                     : into == scratch_[0]          ? other
                                                                    : scratch_[0];
-            tables_.close_line(line.bit, --lines, weight(line.unmatched, line.line), into, next);
+            tables_.close({line.bit, --lines, weight(line.unmatched, line.line), into, next});
             into = next;
         }
         settle(t, to, again);
@@ -352,7 +351,7 @@ class SetGradient::Walk {
         tables_.clear_beyond(lines, now_); // below a block there are others' sets
         for (std::size_t k = layer.closings.size(); k-- > 0;) {
             const SetClosing &line = layer.closings[k];
-            tables_.open_line(line.bit, ++lines, weight(line.unmatched, line.line), now_, spare_);
+            tables_.open({line.bit, ++lines, weight(line.unmatched, line.line), now_, spare_});
             std::swap(now_, spare_);
         }
         const std::int64_t exp2 = exp2_[at(t)] + exp2_of_slopes_; // of the products
@@ -434,11 +433,8 @@ class SetGradient::Walk {
 std::optional<SetValue> SetGradient::run(const double *values, double *marginals, double *bounds,
                                          RunControl &control, DeviceQueue *device) const {
     control.begin(layers_.operations(), serial_seconds());
-    std::unique_ptr<SetTables> tables;
-    if (device)
-        tables = std::make_unique<SetTablesOnDevice>(*device, doubles(), control);
-    else
-        tables = std::make_unique<SetTablesOnCpu>(doubles(), control);
+    const std::unique_ptr<SetTables> tables =
+        device ? set_tables_on_device(doubles(), control, *device) : set_tables_on_cpu(doubles(), control);
     Walk walk(*this, *tables);
     if (!walk.run(values)) return {};
     return walk.answer(marginals, bounds);

@@ -3,9 +3,12 @@
 #pragma once
 
 #include "jit/lanes/set_steps.hpp"
+#include "jit/queue/device_queue.hpp"
+#include "lib/run/run_control.hpp"
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace libperm {
@@ -28,6 +31,12 @@ inline double sum_by_halves(const double *x, std::size_t count, std::size_t apar
            sum_by_halves(x + count / 2 * apart, count - count / 2, apart);
 }
 
+struct SetLine {
+    std::int32_t bit, lines;
+    double unmatched; // its weight
+    TablePlace from, to;
+};
+
 class SetTables {
   public:
     SetTables() = default;
@@ -45,12 +54,10 @@ class SetTables {
     virtual void go_back(const SetStep &step, TablePlace before, TablePlace slopes_after, TablePlace slopes,
                          std::uint64_t sets_before, std::vector<double> &sums, double work) = 0;
 
-    // The table without line `bit` from that with it, of 2^lines sets of the others; and the slopes before
-    // that, of 2^lines sets, `bit` among them.
-    virtual void close_line(std::int32_t bit, std::int32_t lines, double unmatched, TablePlace from,
-                            TablePlace to) = 0;
-    virtual void open_line(std::int32_t bit, std::int32_t lines, double unmatched, TablePlace from,
-                           TablePlace to) = 0;
+    // The table without a line from that with it, of 2^lines sets of the others; and the slopes before that,
+    // of 2^lines sets, the line among them.
+    virtual void close(const SetLine &line) = 0;
+    virtual void open(const SetLine &line) = 0;
     virtual void clear_beyond(std::int32_t lines, TablePlace table) = 0; // below a block
 
     // The sum of x[S] y[S] over the sets without a bit: of each chunk.
@@ -60,5 +67,11 @@ class SetTables {
     virtual double most_of(TablePlace table, std::uint64_t sets) = 0;
     virtual void multiply(TablePlace table, std::uint64_t sets, double by) = 0;
 };
+
+// With room for so many doubles: in vectors, on the threads of the arena that it is made in; or on a device,
+// where each call throws JitError.
+std::unique_ptr<SetTables> set_tables_on_cpu(std::int64_t doubles, RunControl &control);
+std::unique_ptr<SetTables> set_tables_on_device(std::int64_t doubles, RunControl &control,
+                                                DeviceQueue &queue);
 
 } // namespace libperm

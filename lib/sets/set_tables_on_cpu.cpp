@@ -1,4 +1,4 @@
-#include "lib/sets/set_tables_on_cpu.hpp"
+#include "lib/sets/set_tables.hpp"
 
 #include "lib/number/magnitude_range.hpp"
 #include "preprocess/index.hpp"
@@ -39,118 +39,125 @@ void finish(double *table, std::int32_t lines) {
     frame(table, sets_of(lines));
 }
 
+class OnCpu final : public SetTables {
+  public:
+    OnCpu(std::int64_t doubles, RunControl &control) : control_(control), room_(control.memory()) {
+        room_.grow(at(doubles) + in_line);
+        first_ = room_.data();
+        while (reinterpret_cast<std::uintptr_t>(first_) % (in_line * sizeof(double)) != 0) ++first_;
+    }
+
+    void put_empty_set(TablePlace table) override {
+        first_[table] = 1;
+        finish(first_ + table, 0);
+    }
+    double of_empty_set(TablePlace table) override { return first_[table]; }
+
+    void meet(const SetStep &step, TablePlace before, TablePlace after, std::uint64_t sets_after,
+              double work) override {
+        SetStep mine = step;
+        mine.before = first_ + before;
+        const std::uint64_t blocks = sets_after / set_block;
+        in_chunks(blocks, set_chunk, [&](std::uint64_t, std::uint64_t first, std::uint64_t last) {
+            step_forward(mine, first, last, first_ + after);
+            control_.advance(work * static_cast<double>(last - first) / static_cast<double>(blocks));
+        });
+        frame(first_ + after, sets_after);
+    }
+
+    void go_back(const SetStep &step, TablePlace before, TablePlace slopes_after, TablePlace slopes,
+                 std::uint64_t sets_before, std::vector<double> &sums, double work) override {
+        SetStep mine = step;
+        mine.before = first_ + before;
+        const std::uint64_t blocks = sets_before / set_block;
+        const std::size_t each = sums_of(step);
+        sums.resize(chunks_of(blocks, set_chunk) * each);
+        in_chunks(blocks, set_chunk, [&](std::uint64_t chunk, std::uint64_t first, std::uint64_t last) {
+            step_back(mine, first, last, first_ + slopes_after, first_ + slopes, sums.data() + chunk * each);
+            control_.advance(work * static_cast<double>(last - first) / static_cast<double>(blocks));
+        });
+        frame(first_ + slopes, sets_before);
+    }
+
+    void close(const SetLine &line) override {
+        over_runs(line, [&](std::uint64_t s, std::uint64_t low, std::uint64_t run) {
+            const double *const without = first_ + line.from + ((s & ~low) << 1 | (s & low)), *const with =
+                                                                                                  without +
+                                                                                                  low + 1;
+            double *const out = first_ + line.to + s;
+            for (std::uint64_t k = 0; k < run; ++k) out[k] = line.unmatched * without[k] + with[k];
+        });
+    }
+    void open(const SetLine &line) override {
+        over_runs(line, [&](std::uint64_t s, std::uint64_t low, std::uint64_t run) {
+            const double factor = (s >> line.bit & 1) != 0 ? 1 : line.unmatched;
+            const double *const in = first_ + line.from + ((s >> (line.bit + 1)) << line.bit | (s & low));
+            double *const out = first_ + line.to + s;
+            for (std::uint64_t k = 0; k < run; ++k) out[k] = factor * in[k];
+        });
+    }
+
+    void clear_beyond(std::int32_t lines, TablePlace table) override {
+        if (lines < set_block_bits) std::fill(first_ + table + (1 << lines), first_ + table + set_block, 0.0);
+    }
+
+    void sum_without(std::int32_t bit, std::uint64_t sets, TablePlace x, TablePlace y,
+                     std::vector<double> &sums) override {
+        sums.resize(chunks_of(sets, chunk_sets));
+        double takes[set_block];
+        for (std::size_t k = 0; k < set_block; ++k)
+            takes[k] = bit < set_block_bits && (k >> bit & 1) != 0 ? 0 : 1;
+        in_chunks(sets, chunk_sets, [&](std::uint64_t chunk, std::uint64_t first, std::uint64_t last) {
+            double all[8] = {};
+            for (std::uint64_t s = first; s < last; s += set_block) {
+                if (bit >= set_block_bits && (s >> bit & 1) != 0) continue;
+                const double *const of_x = first_ + x + s, *const of_y = first_ + y + s;
+                double of_block[8] = {};
+                for (std::size_t k = 0; k < set_block; k += 8)
+                    for (std::size_t lane = 0; lane < 8; ++lane)
+                        of_block[lane] += of_x[k + lane] * of_y[k + lane] * takes[k + lane];
+                for (std::size_t lane = 0; lane < 8; ++lane) all[lane] += of_block[lane];
+            }
+            sums[chunk] = sum_by_halves(all, 8, 1);
+        });
+    }
+
+    double most_of(TablePlace table, std::uint64_t sets) override {
+        std::vector<double> most(chunks_of(sets, chunk_sets));
+        in_chunks(sets, chunk_sets, [&](std::uint64_t chunk, std::uint64_t first, std::uint64_t last) {
+            most[chunk] = range_of(first_ + table + first, last - first).most;
+        });
+        return *std::max_element(most.begin(), most.end());
+    }
+
+    void multiply(TablePlace table, std::uint64_t sets, double by) override {
+        in_chunks(sets, chunk_sets, [&](std::uint64_t, std::uint64_t first, std::uint64_t last) {
+            double *const of_sets = first_ + table;
+            for (std::uint64_t s = first; s < last; ++s) of_sets[s] *= by;
+        });
+    }
+
+  private:
+    // of(s, low, run): from set s on `run` that follow each other, and are alike in the line's bit and above;
+    // `low`: the bits below.
+    template <class Of> void over_runs(const SetLine &line, const Of &of) {
+        const std::uint64_t sets = std::uint64_t{1} << line.lines, low = (std::uint64_t{1} << line.bit) - 1;
+        in_chunks(sets, chunk_sets, [&](std::uint64_t, std::uint64_t first, std::uint64_t last) {
+            for (std::uint64_t s = first, run = 0; s < last; s += run)
+                of(s, low, run = std::min(last - s, low + 1 - (s & low)));
+        });
+        finish(first_ + line.to, line.lines);
+    }
+
+    RunControl &control_;
+    Buffer<double> room_;
+    double *first_ = nullptr; // of the places, at the beginning of a cache line
+};
+
 } // namespace
 
-SetTablesOnCpu::SetTablesOnCpu(std::int64_t doubles, RunControl &control)
-    : control_(control), room_(control.memory()) {
-    room_.grow(at(doubles) + in_line);
-    first_ = room_.data();
-    while (reinterpret_cast<std::uintptr_t>(first_) % (in_line * sizeof(double)) != 0) ++first_;
-}
-
-void SetTablesOnCpu::put_empty_set(TablePlace table) {
-    first_[table] = 1;
-    finish(first_ + table, 0);
-}
-
-void SetTablesOnCpu::meet(const SetStep &step, TablePlace before, TablePlace after, std::uint64_t sets_after,
-                          double work) {
-    SetStep mine = step;
-    mine.before = first_ + before;
-    const std::uint64_t blocks = sets_after / set_block;
-    in_chunks(blocks, set_chunk, [&](std::uint64_t, std::uint64_t first, std::uint64_t last) {
-        step_forward(mine, first, last, first_ + after);
-        control_.advance(work * static_cast<double>(last - first) / static_cast<double>(blocks));
-    });
-    frame(first_ + after, sets_after);
-}
-
-void SetTablesOnCpu::go_back(const SetStep &step, TablePlace before, TablePlace slopes_after,
-                             TablePlace slopes, std::uint64_t sets_before, std::vector<double> &sums,
-                             double work) {
-    SetStep mine = step;
-    mine.before = first_ + before;
-    const std::uint64_t blocks = sets_before / set_block;
-    const std::size_t each = sums_of(step);
-    sums.resize(chunks_of(blocks, set_chunk) * each);
-    in_chunks(blocks, set_chunk, [&](std::uint64_t chunk, std::uint64_t first, std::uint64_t last) {
-        step_back(mine, first, last, first_ + slopes_after, first_ + slopes, sums.data() + chunk * each);
-        control_.advance(work * static_cast<double>(last - first) / static_cast<double>(blocks));
-    });
-    frame(first_ + slopes, sets_before);
-}
-
-void SetTablesOnCpu::close_line(std::int32_t bit, std::int32_t lines, double unmatched, TablePlace from,
-                                TablePlace to) {
-    const std::uint64_t sets = std::uint64_t{1} << lines, low = (std::uint64_t{1} << bit) - 1;
-    in_chunks(sets, chunk_sets, [&](std::uint64_t, std::uint64_t first, std::uint64_t last) {
-        for (std::uint64_t s = first; s < last;) {
-            const std::uint64_t run = std::min(last - s, low + 1 - (s & low));
-            const double *const without = first_ + from + ((s & ~low) << 1 | (s & low)), *const with =
-                                                                                             without + low +
-                                                                                             1;
-            double *const out = first_ + to + s;
-            for (std::uint64_t k = 0; k < run; ++k) out[k] = unmatched * without[k] + with[k];
-            s += run;
-        }
-    });
-    finish(first_ + to, lines);
-}
-
-void SetTablesOnCpu::open_line(std::int32_t bit, std::int32_t lines, double unmatched, TablePlace from,
-                               TablePlace to) {
-    const std::uint64_t sets = std::uint64_t{1} << lines, low = (std::uint64_t{1} << bit) - 1;
-    in_chunks(sets, chunk_sets, [&](std::uint64_t, std::uint64_t first, std::uint64_t last) {
-        for (std::uint64_t s = first; s < last;) {
-            const std::uint64_t run = std::min(last - s, low + 1 - (s & low));
-            const double factor = (s >> bit & 1) != 0 ? 1 : unmatched;
-            const double *const in = first_ + from + ((s >> (bit + 1)) << bit | (s & low));
-            double *const out = first_ + to + s;
-            for (std::uint64_t k = 0; k < run; ++k) out[k] = factor * in[k];
-            s += run;
-        }
-    });
-    finish(first_ + to, lines);
-}
-
-void SetTablesOnCpu::clear_beyond(std::int32_t lines, TablePlace table) {
-    if (lines < set_block_bits) std::fill(first_ + table + (1 << lines), first_ + table + set_block, 0.0);
-}
-
-void SetTablesOnCpu::sum_without(std::int32_t bit, std::uint64_t sets, TablePlace x, TablePlace y,
-                                 std::vector<double> &sums) {
-    sums.resize(chunks_of(sets, chunk_sets));
-    double takes[set_block];
-    for (std::size_t k = 0; k < set_block; ++k)
-        takes[k] = bit < set_block_bits && (k >> bit & 1) != 0 ? 0 : 1;
-    in_chunks(sets, chunk_sets, [&](std::uint64_t chunk, std::uint64_t first, std::uint64_t last) {
-        double all[8] = {};
-        for (std::uint64_t s = first; s < last; s += set_block) {
-            if (bit >= set_block_bits && (s >> bit & 1) != 0) continue;
-            const double *const of_x = first_ + x + s, *const of_y = first_ + y + s;
-            double of_block[8] = {};
-            for (std::size_t k = 0; k < set_block; k += 8)
-                for (std::size_t lane = 0; lane < 8; ++lane)
-                    of_block[lane] += of_x[k + lane] * of_y[k + lane] * takes[k + lane];
-            for (std::size_t lane = 0; lane < 8; ++lane) all[lane] += of_block[lane];
-        }
-        sums[chunk] = sum_by_halves(all, 8, 1);
-    });
-}
-
-double SetTablesOnCpu::most_of(TablePlace table, std::uint64_t sets) {
-    std::vector<double> most(chunks_of(sets, chunk_sets));
-    in_chunks(sets, chunk_sets, [&](std::uint64_t chunk, std::uint64_t first, std::uint64_t last) {
-        most[chunk] = range_of(first_ + table + first, last - first).most;
-    });
-    return *std::max_element(most.begin(), most.end());
-}
-
-void SetTablesOnCpu::multiply(TablePlace table, std::uint64_t sets, double by) {
-    in_chunks(sets, chunk_sets, [&](std::uint64_t, std::uint64_t first, std::uint64_t last) {
-        double *const of_sets = first_ + table;
-        for (std::uint64_t s = first; s < last; ++s) of_sets[s] *= by;
-    });
+std::unique_ptr<SetTables> set_tables_on_cpu(std::int64_t doubles, RunControl &control) {
+    return std::make_unique<OnCpu>(doubles, control);
 }
 
 } // namespace libperm

@@ -7,6 +7,7 @@
 #include "lib/run/pieces.hpp"
 #include "lib/run/placement.hpp"
 #include "lib/samples/boson/boson_shot.hpp"
+#include "lib/samples/shot_part.hpp"
 #include "lib/saved/bytes.hpp"
 #include "preprocess/index.hpp"
 
@@ -44,31 +45,20 @@ double seconds_of_shot(const Amplitudes &amplitudes, const std::vector<std::size
     return sum / static_cast<double>(tries) + 1e-9;
 }
 
-// A piece's shots: of each the modes that its photons leave by, in ascending order.
-struct PhotonPart {
-    std::uint32_t end = 0; // of modes
-    std::vector<std::uint32_t> modes{};
-};
-
-void save_part(cereal::PortableBinaryOutputArchive &ar, const PhotonPart &part) { ar(part.modes); }
-
-void load_part(cereal::PortableBinaryInputArchive &ar, PhotonPart &part) {
-    ar(part.modes);
-    for (const std::uint32_t mode : part.modes) require(mode < part.end, "a mode");
-}
-
-// Throws Error where a part has another number of photons.
-std::vector<std::int64_t> occupations_of(const std::vector<PhotonPart> &parts, const NumberedPieces &pieces,
+// The parts: of each shot the modes that its photons leave by, in ascending order. Throws Error where one has
+// another number of photons.
+std::vector<std::int64_t> occupations_of(const std::vector<ShotPart> &parts, const NumberedPieces &pieces,
                                          std::size_t modes, std::size_t photons) {
     std::vector<std::int64_t> occupations;
     if (pieces.count() > 0) occupations.reserve(pieces[pieces.count() - 1].last * modes);
     for (std::uint64_t number = 0; number < pieces.count(); ++number) {
-        const std::vector<std::uint32_t> &out = parts[number].modes;
+        const std::vector<std::int32_t> &out = parts[number].numbers;
         const std::size_t first = pieces[number].first, last = pieces[number].last;
         if (out.size() != (last - first) * photons)
             throw Error(PERM_BAD_ARGUMENT, "a piece of the samples that is known has not as many photons");
         occupations.resize(last * modes);
-        for (std::size_t k = 0; k < out.size(); ++k) ++occupations[(first + k / photons) * modes + out[k]];
+        for (std::size_t k = 0; k < out.size(); ++k)
+            ++occupations[(first + k / photons) * modes + at(out[k])];
     }
     return occupations;
 }
@@ -169,7 +159,7 @@ KeptAbout BosonTask::about() const {
 
 // Of what is returned, and of the parts with what is kept of them.
 std::int64_t BosonTask::most_bytes() const {
-    constexpr double each = 3 * sizeof(std::uint32_t);
+    constexpr double each = 3 * sizeof(std::int32_t);
     const double photons = static_cast<double>(photons_.size()) * static_cast<double>(shots_),
                  numbers = sizeof(std::int64_t) * static_cast<double>(amplitudes_.modes()) *
                            static_cast<double>(shots_);
@@ -184,21 +174,21 @@ std::vector<std::int64_t> BosonTask::run(PieceStore *store, RunControl &control,
     RunControl along(control, 1, PieceScope{store, {}});
     const Poll poll = [&along] { along.poll(); };
     const NumberedPieces all = pieces();
+    const ShotPart nothing{0, static_cast<std::int32_t>(modes)};
     const auto draw = [&](std::uint64_t number) {
         BosonShot shot(amplitudes_, along.memory(), poll);
-        PhotonPart part{static_cast<std::uint32_t>(modes)};
+        ShotPart part = nothing;
         std::vector<std::int64_t> occupation(modes);
         for (std::uint64_t k = all[number].first; k < all[number].last; ++k) {
             shot.run(Randomness(seed_, k), photons_, occupation.data());
             for (std::size_t z = 0; z < modes; ++z)
-                part.modes.insert(part.modes.end(), at(occupation[z]), static_cast<std::uint32_t>(z));
+                part.numbers.insert(part.numbers.end(), at(occupation[z]), static_cast<std::int32_t>(z));
         }
         along.advance(all[number].size());
         return part;
     };
-    const std::vector<PhotonPart> parts =
-        parts_of_pieces(along, all.count(), all.count() == 0 ? 0 : all[0].size(),
-                        PhotonPart{static_cast<std::uint32_t>(modes)}, each_on_its_thread(along, draw));
+    const std::vector<ShotPart> parts = parts_of_pieces(
+        along, all.count(), all.count() == 0 ? 0 : all[0].size(), nothing, each_on_its_thread(along, draw));
     return is_shard ? std::vector<std::int64_t>() : occupations_of(parts, all, modes, photons_.size());
 }
 

@@ -1,7 +1,9 @@
 #include "lib/samples/planar/planar_shots.hpp"
 
+#include "jit/compile/digest.hpp"
 #include "lib/base/error.hpp"
 #include "lib/input/options.hpp"
+#include "lib/planar/faces.hpp"
 #include "lib/planar/planar.hpp"
 #include "lib/run/engine_run.hpp"
 #include "preprocess/scaling.hpp"
@@ -38,15 +40,9 @@ double lines_seconds(const NarrowOrder &order, double products, int bits) {
 // Scaling has left those above 1/2, and all others below 1. The sign is not the permanent's any more.
 std::shared_ptr<const PlanarPlan>
 paired_by_size(const Block &scaled, const std::shared_ptr<const PlanarPlan> &plan, const Poll &poll) {
-    Pattern large;
-    large.rows = scaled.pattern.rows;
-    large.cols = scaled.pattern.cols;
-    std::size_t k = 0;
-    for (std::int32_t i = 0; i < large.rows; ++i) {
-        for (const std::int32_t j : scaled.pattern.row(i))
-            if (scaled.values[k++].exp2 >= 0) large.col.push_back(j);
-        large.row_ptr.push_back(std::ssize(large.col));
-    }
+    std::vector<char> is_large;
+    for (const Tracked &x : scaled.values) is_large.push_back(x.exp2 >= 0);
+    const Pattern large = with_entries(scaled.pattern, is_large);
     if (large.nnz() == scaled.pattern.nnz()) return plan;
     const Matching matching = maximum_matching(large, poll);
     if (matching.size < large.rows) return plan; // nothing was scaled
@@ -204,24 +200,25 @@ double PlanarShots::shot_seconds() const {
 
 // Of half a second, or so many that what they have in common is a small part.
 std::uint32_t PlanarShots::at_once() const {
-    constexpr double seconds = 0.5, batches = 4, most = 1024;
+    constexpr double seconds = 0.5, batches = 4;
     return static_cast<std::uint32_t>(
         std::clamp(std::max(seconds, batches * outline_.batch_seconds(bits_)) / outline_.shot_seconds(bits_),
-                   1.0, most));
+                   1.0, double{most_at_once}));
 }
 
-std::int64_t PlanarShots::bytes(const PlanarOutline &outline, int bits) {
+std::int64_t PlanarShots::bytes_for(const PlanarOutline &outline, int bits) {
     constexpr std::int64_t of_entry = 64; // in its line, and in lists of lines
     return outline.plan->bytes() + planar_level_bytes(outline.order, bits) +
            static_cast<std::int64_t>(outline.plan->sum.is_negative.size()) *
                (of_entry + std::int64_t{sizeof(Tracked)});
 }
 
-std::string PlanarShots::identity() const {
+std::string PlanarShots::digest() const {
     std::vector<std::int64_t> out{bits_};
     for (const OrderedLine &line : outline_.order.lines)
         for (const OrderedLine::Entry &e : line.entries) out.push_back(e.entry);
-    return {reinterpret_cast<const char *>(out.data()), out.size() * sizeof out[0]};
+    return digest_of_bytes(
+        std::string_view(reinterpret_cast<const char *>(out.data()), out.size() * sizeof out[0]));
 }
 
 } // namespace libperm

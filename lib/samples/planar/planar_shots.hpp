@@ -41,7 +41,7 @@ struct PlanarOutline {
 // None: it is not planar, or lines may stay unmatched.
 std::optional<PlanarOutline> planar_outline(const SampledPart &part, const Poll &poll);
 
-class PlanarShots {
+class PlanarShots final : public NumberedShots {
   public:
     static constexpr double tolerance = 0x1p-32;
 
@@ -49,21 +49,16 @@ class PlanarShots {
     // have to be drawn again, for tests.
     PlanarShots(PlanarOutline outline, const SampledPart &part, std::uint64_t seed, const Options &options,
                 RunControl &control, std::optional<int> bits = {});
-    PlanarShots(const PlanarShots &) = delete;
-    PlanarShots &operator=(const PlanarShots &) = delete;
 
-    // Shots `first` to first + count - 1: of each the entries that were taken, in the order in which they
-    // were, taken[k * count + shot].
     void draw(std::uint64_t first, std::uint32_t count, std::vector<std::uint32_t> &taken,
-              RunControl &control) const;
+              RunControl &control) const override;
 
     int bits() const { return bits_; } // that are begun with
-    // One thread's, with its share of what is drawn together.
-    double shot_seconds() const;
-    std::uint32_t at_once() const; // shots that are drawn together
-    std::int64_t bytes() const { return bytes(outline_, bits_); }
-    static std::int64_t bytes(const PlanarOutline &outline, int bits = in_doubles);
-    std::string identity() const; // what else its shots follow from
+    double shot_seconds() const override;
+    std::uint32_t at_once() const override;
+    std::int64_t bytes() const override { return bytes_for(outline_, bits_); }
+    static std::int64_t bytes_for(const PlanarOutline &outline, int bits = in_doubles);
+    std::string digest() const override;
 
   private:
     using Numbers = std::vector<std::uint64_t>; // of shots

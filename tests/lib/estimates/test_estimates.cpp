@@ -146,14 +146,12 @@ TEST_CASE("the samples' mean is the permanent over the bound") {
 }
 
 TEST_CASE("the gamma scheme's arithmetic, against its paper's formula") {
-    // P(G <= x) for shape 1 and 2 in closed form, and by Wilson and Hilferty's law for large ones.
-    for (const double x : {0.1, 1.0, 3.0, 10.0}) {
-        CHECK(gamma_distribution(1, x) == doctest::Approx(1 - std::exp(-x)).epsilon(1e-13));
-        CHECK(gamma_distribution(2, x) == doctest::Approx(1 - std::exp(-x) * (1 + x)).epsilon(1e-12));
+    // |1 / G - 1| > epsilon for shape 2 in closed form: of P(G <= x) = 1 - (1 + x) exp(-x) both tails.
+    for (const double epsilon : {0.1, 0.5, 0.9}) {
+        const auto above = [](double x) { return (1 + x) * std::exp(-x); };
+        CHECK(gamma_scheme_failure(2, epsilon) ==
+              doctest::Approx(1 - above(1 / (1 + epsilon)) + above(1 / (1 - epsilon))).epsilon(1e-13));
     }
-    const double k = 40000, x = 40100, cube = std::cbrt(x / k), variance = 1 / (9 * k);
-    CHECK(gamma_distribution(40000, x) ==
-          doctest::Approx(std::erfc(-(cube - (1 - variance)) / std::sqrt(2 * variance)) / 2).epsilon(1e-5));
     for (const double epsilon : {0.3, 0.1, 0.03}) {
         const std::int64_t successes = gamma_scheme_successes(epsilon, 0.05);
         CHECK(gamma_scheme_failure(successes, epsilon) <= 0.05);
@@ -167,9 +165,6 @@ TEST_CASE("the gamma scheme's arithmetic, against its paper's formula") {
 }
 
 TEST_CASE("the gamma scheme for the smallest delta and epsilon") {
-    // The upper tail of shape 2 is (1 + x) exp(-x), far below what 1 - P has digits for.
-    for (const double x : {40.0, 100.0, 600.0})
-        CHECK(gamma_complement(2, x) / (std::exp(-x) * (1 + x)) == doctest::Approx(1).epsilon(1e-10));
     std::int64_t before = 0;
     for (const double delta : {1e-10, 1e-16, 1e-20, 1e-100, 1e-200, 1e-300, 5e-324}) {
         CAPTURE(delta);

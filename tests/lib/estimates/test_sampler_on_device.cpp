@@ -11,7 +11,6 @@
 #include "lib/run/gpu_device.hpp"
 #include "lib/samples/sample_devices.hpp"
 #include "lib/samples/sampler.hpp"
-#include "lib/samples/sampler_on_device.hpp"
 #include "tests/support/dense_logs.hpp"
 #include "tests/support/host_queue.hpp"
 #include "tests/support/nvrtc_target.hpp"

@@ -1,6 +1,7 @@
 // Tapes of random trees: derivatives and samples against exact minors and the exact law.
 #include "lib/input/options.hpp"
 #include "lib/run/outcome.hpp"
+#include "lib/run/run_control.hpp"
 #include "lib/samples/tape_sampler.hpp"
 #include "lib/tape/gradient.hpp"
 #include "lib/tape/long_tape.hpp"
@@ -170,9 +171,10 @@ TEST_CASE("samples along a tree have the law of the matchings' products") {
         for (const double x : t.values) values.push_back(std::max(x, 0.125));
         for (const double x : values) entries.push_back(tracked(x));
         if (t.tape.moves.empty()) continue;
-        const TapeSampler sampler(t.tape, entries);
+        const TapeSampler sampler(t.tape, entries, random.bits());
         std::vector<std::uint32_t> taken;
-        sampler.draw(random.bits(), 0, shots, taken);
+        RunControl control;
+        sampler.draw(0, shots, taken, control);
         REQUIRE(taken.size() == at(a.rows) * shots);
         std::map<std::vector<std::uint32_t>, double> counts;
         for (std::uint32_t shot = 0; shot < shots; ++shot) {
@@ -222,9 +224,8 @@ TEST_CASE("samples along a tree have the law of the matchings' products") {
         ++compared;
         // The first of many are those of few.
         std::vector<std::uint32_t> few;
-        const std::uint64_t seed = random.bits();
-        sampler.draw(seed, 0, 50, taken);
-        sampler.draw(seed, 7, 3, few);
+        sampler.draw(0, 50, taken, control);
+        sampler.draw(7, 3, few, control);
         for (std::size_t r = 0; r < at(a.rows); ++r)
             for (std::size_t k = 0; k < 3; ++k) CHECK(few[r * 3 + k] == taken[r * 50 + 7 + k]);
     }

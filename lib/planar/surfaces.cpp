@@ -1,18 +1,81 @@
-#include "lib/planar/short_cycles.hpp"
-
-#include "lib/planar/cycle_search.hpp"
+#include "lib/planar/surfaces.hpp"
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 #include <utility>
 
 namespace libperm {
 namespace {
 
+using Cycle = std::vector<Dart>; // that follow each other
+
+struct ShortestCycles {
+    std::int32_t length = 0; // 0: too long to be looked for
+    std::vector<Cycle> cycles;
+};
+
+// The shortest cycles through each entry.
+class CycleSearch {
+  public:
+    static constexpr std::int32_t longest = 12;
+
+    explicit CycleSearch(const PatternGraph &graph) : graph_(graph), distance_(at(graph.lines()), -1) {}
+
+    ShortestCycles through(std::int32_t entry) {
+        const std::int32_t row = graph_.row_of(entry), column = graph_.column_of(entry);
+        met_.assign(1, column);
+        distance_[at(column)] = 0;
+        for (std::size_t k = 0; k < met_.size() && distance_[at(row)] == -1 && met_.size() < most_lines;
+             ++k) {
+            const std::int32_t next = distance_[at(met_[k])] + 1;
+            if (next >= longest) break;
+            for (const Dart d : graph_.around(met_[k])) {
+                const std::int32_t other = graph_.line_of(across(d));
+                if (entry_of(d) == entry || distance_[at(other)] != -1) continue;
+                distance_[at(other)] = next;
+                met_.push_back(other);
+            }
+        }
+        ShortestCycles found;
+        if (distance_[at(row)] > 0) {
+            found.length = distance_[at(row)] + 1;
+            path_.clear();
+            walk(row, 2 * entry + 1, found);
+        }
+        for (const std::int32_t line : met_) distance_[at(line)] = -1;
+        return found;
+    }
+
+  private:
+    static constexpr std::size_t most_lines = 300, most_cycles = 12; // looked at; of one entry
+
+    // Down to the column, and back by the last dart.
+    void walk(std::int32_t line, Dart last, ShortestCycles &found) {
+        if (found.cycles.size() == most_cycles) return;
+        if (distance_[at(line)] == 0) {
+            found.cycles.push_back(path_);
+            found.cycles.back().push_back(last);
+            return;
+        }
+        for (const Dart d : graph_.around(line)) {
+            const std::int32_t other = graph_.line_of(across(d));
+            if (distance_[at(other)] != distance_[at(line)] - 1 || entry_of(d) == entry_of(last)) continue;
+            path_.push_back(d);
+            walk(other, last, found);
+            path_.pop_back();
+        }
+    }
+
+    const PatternGraph &graph_;
+    std::vector<std::int32_t> distance_; // by line, from the column; -1: not met
+    std::vector<std::int32_t> met_;
+    Cycle path_;
+};
+
 struct Guess { // of a face
     Cycle cycle;
     std::vector<std::int32_t> entries; // ascending
-    std::int32_t fewest = 0;           // guesses that one of its entries is in
     std::int32_t too_many = 0;         // guesses that its entries are in, beyond two of each
 };
 
@@ -54,13 +117,11 @@ std::vector<Guess> guesses_of(const PatternGraph &graph, double least_faces, con
     std::vector<std::int32_t> count(at(graph.entries()), 0);
     for (const Guess &guess : guesses)
         for (const std::int32_t entry : guess.entries) ++count[at(entry)];
-    for (Guess &guess : guesses) {
-        guess.fewest = graph.entries();
-        for (const std::int32_t entry : guess.entries) {
-            guess.fewest = std::min(guess.fewest, count[at(entry)]);
-            guess.too_many += std::max(0, count[at(entry)] - 2);
-        }
-    }
+    for (Guess &guess : guesses)
+        for (const std::int32_t entry : guess.entries) guess.too_many += std::max(0, count[at(entry)] - 2);
+    std::stable_sort(guesses.begin(), guesses.end(), [](const Guess &x, const Guess &y) {
+        return std::pair(x.cycle.size(), x.too_many) < std::pair(y.cycle.size(), y.too_many);
+    });
     return guesses;
 }
 
@@ -179,93 +240,84 @@ class FittingFaces {
     std::vector<std::pair<std::size_t, bool>> needed_;
 };
 
-// Round a line: darts that are known to follow each other.
-using Chains = std::vector<std::pair<Dart, Dart>>; // the first and the last of each
+// Chains of darts round a line that are known to follow each other: one after the other, in any order.
+void join_round(const PatternGraph &graph, std::int32_t line, Rotation &rotation) {
+    const std::span<const Dart> around = graph.around(line);
+    Rotation first, last; // of each chain
+    for (const Dart d : around) {
+        if (std::any_of(around.begin(), around.end(), [&](Dart x) { return rotation[at(x)] == d; })) continue;
+        first.push_back(d);
+        last.push_back(d);
+        while (rotation[at(last.back())] != -1) last.back() = rotation[at(last.back())];
+    }
+    for (std::size_t k = 0; k < first.size(); ++k) rotation[at(last[k])] = first[(k + 1) % first.size()];
+}
 
-Chains chains_round(const PatternGraph &graph, std::int32_t line, const Rotation &rotation) {
-    Chains chains;
-    for (const Dart last : graph.around(line)) {
-        if (rotation[at(last)] != -1) continue;
-        Dart first = last;
-        for (bool goes_on = true; goes_on;) {
-            goes_on = false;
-            for (const Dart d : graph.around(line))
-                if (rotation[at(d)] == first) {
-                    first = d;
-                    goes_on = true;
-                    break;
-                }
+// Taken out of its lines, which leaves it alone on a sphere.
+void take_out(Rotation &rotation, std::int32_t entry) {
+    for (const Dart d : {2 * entry, 2 * entry + 1}) {
+        Dart before = d;
+        while (rotation[at(before)] != d) before = rotation[at(before)];
+        rotation[at(before)] = rotation[at(d)];
+        rotation[at(d)] = d;
+    }
+}
+
+class Handles {
+  public:
+    Handles(const PatternGraph &graph, Rotation rotation)
+        : rotation_(std::move(rotation)), genus_(genus_of(rotation_, faces_of(rotation_))) {
+        CycleSearch search(graph);
+        for (std::int32_t e = 0; e < graph.entries(); ++e) {
+            const std::int32_t length = search.through(e).length;
+            way_round_.push_back(length > 0 ? length : CycleSearch::longest + 1);
+            longest_first_.push_back(e);
         }
-        chains.emplace_back(first, last);
+        std::stable_sort(longest_first_.begin(), longest_first_.end(), [&](std::int32_t x, std::int32_t y) {
+            return way_round_[at(x)] > way_round_[at(y)];
+        });
     }
-    return chains;
-}
 
-void join_round(Rotation &rotation, const Chains &chains) {
-    for (std::size_t k = 0; k < chains.size(); ++k)
-        rotation[at(chains[k].second)] = chains[(k + 1) % chains.size()].first;
-}
+    std::int32_t genus() const { return genus_; }
 
-std::int32_t faces_round(const PatternGraph &graph, std::int32_t line, const Rotation &rotation,
-                         std::int64_t &steps) {
-    std::vector<Dart> seen;
-    std::int32_t faces = 0;
-    for (const Dart first : graph.around(line)) {
-        if (std::find(seen.begin(), seen.end(), first) != seen.end()) continue;
-        ++faces;
-        Dart d = first;
-        do {
-            if (graph.line_of(d) == line) seen.push_back(d);
-            d = rotation[at(across(d))];
-            ++steps;
-        } while (d != first);
-    }
-    return faces;
-}
-
-// Where more than two chains stand round a line their order is not known: that with the most faces.
-void improve(const PatternGraph &graph, std::int32_t line, Chains chains, Rotation &rotation,
-             std::int64_t &steps) {
-    constexpr int most_orders = 24;
-    std::sort(chains.begin(), chains.end());
-    Chains best = chains;
-    std::int32_t most = -1;
-    int orders = 0;
-    do {
-        join_round(rotation, chains);
-        const std::int32_t faces = faces_round(graph, line, rotation, steps);
-        if (faces > most) {
-            most = faces;
-            best = chains;
+    // With it a handle goes, or at least what is unlike most entries. -1: neither is there.
+    std::int32_t take_one() {
+        constexpr int most_tries = 32;
+        const Faces faces = faces_of(rotation_);
+        int tries = 0;
+        for (const std::int32_t e : longest_first_) {
+            const std::int32_t face = faces.of_dart[at(2 * e)];
+            if (face != faces.of_dart[at(2 * e + 1)] || is_out(e)) continue;
+            if (taken(e)) return e;
+            if (++tries == most_tries) break; // bridges
         }
-    } while (++orders < most_orders && std::next_permutation(chains.begin() + 1, chains.end()));
-    join_round(rotation, best);
-}
-
-Rotation rotation_of(const PatternGraph &graph, const std::vector<Guess> &guesses, const Poll &poll) {
-    FittingFaces fitting(graph, guesses.size());
-    PolledSteps polled(poll);
-    for (const Guess &guess : guesses) {
-        polled.take(100);
-        fitting.add_if_it_fits(guess.cycle);
-    }
-    Rotation rotation = fitting.corners();
-    std::vector<std::pair<std::int32_t, Chains>> unknown;
-    for (std::int32_t line = 0; line < graph.lines(); ++line) {
-        Chains chains = chains_round(graph, line, rotation);
-        join_round(rotation, chains);
-        if (chains.size() > 2) unknown.emplace_back(line, std::move(chains));
-    }
-    std::int64_t steps = 0;
-    const std::int64_t most_steps = 100 * std::int64_t{graph.darts()};
-    for (int round = 0; round < 2; ++round)
-        for (const auto &[line, chains] : unknown) {
-            if (steps > most_steps) break;
-            improve(graph, line, chains, rotation, steps);
-            poll();
+        const std::int32_t usual = way_round_[at(longest_first_[longest_first_.size() / 2])];
+        for (const std::int32_t e : longest_first_) {
+            if (is_out(e)) continue;
+            if (way_round_[at(e)] <= usual) break;
+            take_out(rotation_, e);
+            return e;
         }
-    return rotation;
-}
+        return -1;
+    }
+
+  private:
+    bool is_out(std::int32_t entry) const {
+        return rotation_[at(2 * entry)] == 2 * entry && rotation_[at(2 * entry + 1)] == 2 * entry + 1;
+    }
+    bool taken(std::int32_t entry) { // if a handle goes
+        Rotation without = rotation_;
+        take_out(without, entry);
+        if (genus_of(without, faces_of(without)) == genus_) return false;
+        rotation_ = std::move(without);
+        --genus_;
+        return true;
+    }
+
+    Rotation rotation_;
+    std::int32_t genus_;
+    std::vector<std::int32_t> way_round_, longest_first_; // by entry; entries
+};
 
 } // namespace
 
@@ -276,26 +328,32 @@ std::optional<Rotation> rotation_by_short_cycles(const PatternGraph &graph, std:
         if (graph.around(line).size() > most_entries) return {};
     const std::int32_t least_faces = graph.entries() - graph.lines() + 2 - 2 * most_genus;
     if (!may_have_faces(graph, least_faces)) return {};
-    std::vector<Guess> guesses = guesses_of(graph, least_faces, poll);
+    const std::vector<Guess> guesses = guesses_of(graph, least_faces, poll);
     if (guesses.empty()) return {};
-    const auto by_fewest = [](const Guess &x) { return std::pair(x.cycle.size(), x.fewest); };
-    const auto by_too_many = [](const Guess &x) { return std::pair(x.cycle.size(), x.too_many); };
-    const auto in_order = [&](const auto &key) {
-        std::stable_sort(guesses.begin(), guesses.end(),
-                         [&](const Guess &x, const Guess &y) { return key(x) < key(y); });
-        return rotation_of(graph, guesses, poll);
-    };
-    Rotation best = in_order(by_fewest);
-    std::int32_t genus = genus_of(best, faces_of(best));
-    if (genus > 1) {
-        Rotation other = in_order(by_too_many);
-        if (const std::int32_t of_other = genus_of(other, faces_of(other)); of_other < genus) {
-            genus = of_other;
-            best = std::move(other);
-        }
+    FittingFaces fitting(graph, guesses.size());
+    PolledSteps polled(poll);
+    for (const Guess &guess : guesses) {
+        polled.take(100);
+        fitting.add_if_it_fits(guess.cycle);
     }
-    if (genus > most_genus) return {};
-    return best;
+    Rotation rotation = fitting.corners();
+    for (std::int32_t line = 0; line < graph.lines(); ++line) join_round(graph, line, rotation);
+    if (genus_of(rotation, faces_of(rotation)) > most_genus) return {};
+    return rotation;
+}
+
+std::vector<std::int32_t> entries_on_handles(const PatternGraph &graph, Rotation rotation, std::size_t most,
+                                             const Poll &poll) {
+    Handles handles(graph, std::move(rotation));
+    std::vector<std::int32_t> entries;
+    while (handles.genus() > 0) {
+        poll();
+        const std::int32_t entry = handles.take_one();
+        if (entry == -1 || entries.size() == most) return {};
+        entries.push_back(entry);
+    }
+    std::sort(entries.begin(), entries.end());
+    return entries;
 }
 
 } // namespace libperm

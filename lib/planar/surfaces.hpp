@@ -1,12 +1,18 @@
-// A drawing of a few handles as one in the plane with a few crossings.
+// Drawings on surfaces of a few handles, and as ones in the plane with a few crossings.
 #pragma once
 
 #include "lib/planar/faces.hpp"
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 namespace libperm {
+
+// Guessed from short cycles, which lattices have as faces. None: it has more handles, or none with so few was
+// found. O(n + nnz).
+std::optional<Rotation> rotation_by_short_cycles(const PatternGraph &graph, std::int32_t most_genus,
+                                                 const Poll &poll = no_poll);
 
 // Entries, ascending, without which the drawing is one in the plane: one for each handle, if all goes well.
 // Empty: there is no handle, or so many are not enough.
