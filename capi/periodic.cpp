@@ -1,5 +1,4 @@
 // perm_periodic_*: matrices that repeat, but for their terms (capi/periodic_task.cpp).
-#include "lib/report/periodic.hpp"
 #include "capi/boundary.hpp"
 #include "capi/periodic_handle.hpp"
 #include "lib/base/struct_size.hpp"
@@ -7,6 +6,7 @@
 #include "lib/input/option_table.hpp"
 #include "lib/periodic/answers/growth.hpp"
 #include "lib/periodic/cell/lattice.hpp"
+#include "lib/report/report.hpp"
 
 #include <perm.h>
 

@@ -14,8 +14,7 @@
 #include "lib/input/matrix.hpp"
 #include "lib/input/options.hpp"
 #include "lib/plan/plan.hpp"
-#include "lib/report/info.hpp"
-#include "lib/report/kernel_source.hpp"
+#include "lib/report/report.hpp"
 
 #include <perm.h>
 

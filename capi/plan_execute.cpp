@@ -7,7 +7,7 @@
 #include "capi/stopwatch.hpp"
 #include "lib/base/threads.hpp"
 #include "lib/execute/plan_task.hpp"
-#include "lib/report/explain.hpp"
+#include "lib/report/report.hpp"
 #include "lib/saved/bytes.hpp"
 
 namespace capi {

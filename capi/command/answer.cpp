@@ -1,16 +1,24 @@
 #include "answer.hpp"
 
+#include "interrupt.hpp"
 #include "output.hpp"
+#include "progress.hpp"
 
 #include <fmt/core.h>
+
+#include <mpfr.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <limits>
+#include <memory>
+#include <new>
 #include <numbers>
 #include <string_view>
+#include <utility>
 
 namespace perm {
 namespace {
@@ -105,6 +113,22 @@ const char *short_name(const Options &options) {
 
 } // namespace
 
+std::string scientific(double mantissa, std::int64_t exp2, int digits, int direction) {
+    mpfr_set_emin(mpfr_get_emin_min()); // 2^30 may not do
+    mpfr_set_emax(mpfr_get_emax_max());
+    mpfr_t number;
+    mpfr_init2(number, 53); // as many bits as the mantissa has
+    mpfr_set_d(number, mantissa, MPFR_RNDN);
+    mpfr_mul_2si(number, number, static_cast<long>(exp2), MPFR_RNDN);
+    char *text = nullptr;
+    const mpfr_rnd_t rounding = direction < 0 ? MPFR_RNDD : direction > 0 ? MPFR_RNDU : MPFR_RNDN;
+    const int length = mpfr_asprintf(&text, "%.*R*e", digits - 1, rounding, number);
+    mpfr_clear(number);
+    if (length < 0) throw std::bad_alloc();
+    const std::unique_ptr<char, void (*)(char *)> owner(text, mpfr_free_str);
+    return text;
+}
+
 void warn_if_missed(const Options &options, const perm_result &r) {
     if (r.tolerance_met) return;
     const std::string what = is_of_hafnian(options) ? "hafnian" : "permanent";
@@ -127,6 +151,13 @@ std::string text_of(const Options &options, const std::string &matrix, const per
     return fmt::format("{}({}) = {}\n{}\n{}\n{:.3f} s: read {:.3f} s, plan {:.3f} s, run {:.3f} s{}\n",
                        short_name(options), matrix, r.text, certainty_line(r), work_line(r), s.total, s.read,
                        s.plan, s.run, compile_text(r));
+}
+
+void put_matrix(libperm::Json &out, const perm_csr &a, libperm::Json seconds) {
+    out["n_rows"] = a.n_rows;
+    out["n_cols"] = a.n_cols;
+    out["nnz"] = a.nnz;
+    out["seconds"] = std::move(seconds);
 }
 
 // Infinities and NaN become null.
@@ -179,6 +210,149 @@ void write_answer(const Options &options, const std::string &matrix, const perm_
     } else {
         write_stdout(options.quiet ? result.text : text_of(options, matrix, result, seconds));
     }
+}
+
+void write_numbers(const Options &options, const std::vector<Result> &numbers, const char *key,
+                   const perm_csr &a, double seconds) {
+    using libperm::Json;
+    if (!options.json) {
+        std::string out;
+        for (std::size_t k = 0; k < numbers.size(); ++k) {
+            const Result &one = numbers[k];
+            if (!options.quiet) out += fmt::format("{} ", k);
+            out += one.text();
+            if (!options.quiet && one->exact == 0)
+                out += fmt::format(" relative error at most {:.1e}", one->rel_error_bound);
+            out += '\n';
+        }
+        return write_stdout(out);
+    }
+    Json texts = Json::Array(), bounds = Json::Array();
+    bool exact = true;
+    for (const Result &one : numbers) {
+        texts.push_back(one.text());
+        bounds.push_back(one->rel_error_bound);
+        exact = exact && one->exact == 1;
+    }
+    Json out = Json(Json::Object());
+    out[key] = std::move(texts);
+    out["rel_error_bounds"] = std::move(bounds);
+    out["exact"] = exact;
+    out["engine"] = numbers.front()->engine;
+    put_matrix(out, a, {{"total", seconds}, {"run", numbers.front()->seconds_run}});
+    write_stdout(out.written());
+}
+
+// ---------------------------------------------------------------- estimates
+
+namespace {
+
+constexpr int estimate_digits = 8;
+
+// mantissa * 2^exp2 in decimal.
+std::string decimal(double mantissa, std::int64_t exp2, int digits = estimate_digits) {
+    constexpr std::int64_t in_range = 1000;
+    if (mantissa == 0 || !std::isfinite(mantissa)) return fmt::format("{}", mantissa == 0 ? 0.0 : mantissa);
+    if (std::abs(exp2) < in_range)
+        return fmt::format("{:.{}g}", std::ldexp(mantissa, static_cast<int>(exp2)), digits);
+    return scientific(mantissa, exp2, digits);
+}
+
+std::string value_text(const perm_estimated &e) {
+    const int digits = e.exact ? 17 : estimate_digits;
+    std::string re = decimal(e.mantissa_re, e.exp2, digits);
+    if (e.mantissa_im == 0) return re;
+    return fmt::format("{}{}{}i", re, e.mantissa_im < 0 ? "-" : "+",
+                       decimal(std::fabs(e.mantissa_im), e.exp2, digits));
+}
+
+libperm::Json number(double mantissa, std::int64_t exp2) {
+    return libperm::Json{{"mantissa", mantissa}, {"exp2", exp2}};
+}
+
+std::string as_json(const perm_estimated &e, const perm_csr &a, double seconds, const std::string &refusal) {
+    using libperm::Json;
+    Json out = Json(Json::Object());
+    out["estimate"] = value_text(e);
+    out["mantissa"] = e.mantissa_re;
+    if (e.mantissa_im != 0) out["mantissa_imag"] = e.mantissa_im;
+    out["exp2"] = e.exp2;
+    out["exact"] = e.exact == 1;
+    out["lower"] = number(e.lower_mantissa, e.lower_exp2);
+    out["upper"] = number(e.upper_mantissa, e.upper_exp2);
+    out["additive"] = e.additive == 1;
+    if (e.additive == 1) out["error"] = number(e.error_mantissa, e.error_exp2);
+    out["epsilon"] = e.epsilon; // null where there is none
+    out["delta"] = e.delta;
+    out["samples"] = e.samples;
+    out["accepted"] = e.accepted;
+    out["method"] = e.method;
+    out["blocks"] = e.blocks;
+    out["blocks_exact"] = e.blocks_exact;
+    put_matrix(out, a, {{"total", seconds}, {"plan", e.seconds_plan}, {"run", e.seconds_total}});
+    if (!refusal.empty()) out["refusal"] = refusal;
+    return out.written();
+}
+
+std::string as_text(const perm_estimated &e, const perm_csr &a, double seconds, const std::string &refusal) {
+    std::string out;
+    if (!refusal.empty()) out += fmt::format("an estimate, as the computation was refused: {}\n", refusal);
+    out += fmt::format("{} {}\n", e.exact == 1 ? "perm =" : "perm is about", value_text(e));
+    if (e.exact == 1) {
+        out += "exact within roundings: all of it could be computed\n";
+    } else if (e.additive == 1) {
+        out +=
+            fmt::format("within {} of it with probability {} (entries are negative or complex: the error is "
+                        "additive)\n",
+                        decimal(e.error_mantissa, e.error_exp2, 3), 1 - e.delta);
+    } else {
+        out += fmt::format("within a factor 1 +- {:.4g} with probability {}: between {} and {}\n", e.epsilon,
+                           1 - e.delta, decimal(e.lower_mantissa, e.lower_exp2),
+                           decimal(e.upper_mantissa, e.upper_exp2));
+    }
+    if (e.samples > 0) out += fmt::format("{} samples, {}; ", e.samples, e.method);
+    out += fmt::format("n = {}, {} entries; {} block{}, {} exact; {}\n", a.n_rows, a.nnz, e.blocks,
+                       e.blocks == 1 ? "" : "s", e.blocks_exact, in_words(seconds));
+    return out;
+}
+
+// What is known so far: "; between 1.2e+30 and 1.3e+30", or nothing yet.
+std::string interval_so_far(const perm_estimated &e) {
+    constexpr int digits = 4;
+    if (e.upper_mantissa == 0 || (e.lower_mantissa == 0 && e.additive == 0)) return "";
+    return fmt::format("; between {} and {}", decimal(e.lower_mantissa, e.lower_exp2, digits),
+                       decimal(e.upper_mantissa, e.upper_exp2, digits));
+}
+
+} // namespace
+
+perm_estimate_opts wanted_estimate(const Options &options) {
+    perm_estimate_opts wanted = PERM_ESTIMATE_OPTS_INIT;
+    wanted.epsilon = options.epsilon;
+    wanted.delta = options.delta;
+    wanted.seed = options.seed;
+    wanted.method = options.method.empty() ? nullptr : options.method.c_str();
+    wanted.samples = options.samples;
+    return wanted;
+}
+
+perm_estimated make_estimate(const Options &options, const perm_csr &a, perm_opts opts) {
+    const Cancellable cancellable(opts.checkpoint ? finishing : nullptr);
+    Progress progress(!options.quiet);
+    perm_estimated found = PERM_ESTIMATED_INIT;
+    progress.show_beside([&found] { return interval_so_far(found); });
+    opts.progress = Progress::report;
+    opts.progress_user = &progress;
+    const perm_estimate_opts wanted = wanted_estimate(options);
+    check(perm_estimate(&a, &opts, &wanted, &found));
+    return found;
+}
+
+void write_estimate(const Options &options, const perm_estimated &e, const perm_csr &a, double seconds,
+                    const std::string &refusal) {
+    if (options.json) return write_stdout(as_json(e, a, seconds, refusal));
+    if (options.quiet) return write_stdout(value_text(e) + "\n");
+    write_stdout(as_text(e, a, seconds, refusal));
 }
 
 } // namespace perm

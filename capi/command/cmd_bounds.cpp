@@ -1,3 +1,4 @@
+#include "answer.hpp"
 #include "commands.hpp"
 #include "job.hpp"
 #include "output.hpp"
@@ -8,7 +9,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <numbers>
 
 namespace perm {
 namespace {
@@ -16,26 +16,7 @@ namespace {
 // Six digits of mantissa * 2^exp2, rounded up or down.
 std::string outwards(double mantissa, std::int64_t exp2, bool up) {
     if (mantissa == 0) return "0";
-    if (std::isinf(mantissa)) return "inf";
-    constexpr long double log10_2 = std::numbers::ln2_v<long double> / std::numbers::ln10_v<long double>;
-    const long double log10 =
-        std::log10(static_cast<long double>(mantissa)) + static_cast<long double>(exp2) * log10_2;
-    auto exponent = static_cast<std::int64_t>(std::floor(log10));
-    constexpr long double digits = 1e5L, safe = 1e-4L; // of the last digit, more than what was rounded here
-    long double number = std::pow(10.0L, log10 - static_cast<long double>(exponent)) * digits;
-    const long double nearest = std::round(number);
-    if (std::fabs(number - nearest) < safe) // as good as a whole number, and perhaps one
-        number = std::fabs(log10) < 15
-                     ? std::ldexp(static_cast<long double>(mantissa), static_cast<int>(exp2)) /
-                           std::pow(10.0L, static_cast<long double>(exponent - 5))
-                     : nearest + (up ? safe : -safe);
-    auto whole = static_cast<std::int64_t>(up ? std::ceil(number) : std::floor(number));
-    if (whole >= 1000000) {
-        whole = up ? (whole + 9) / 10 : whole / 10;
-        ++exponent;
-    }
-    return fmt::format("{}.{:05}e{}{:02}", whole / 100000, whole % 100000, exponent < 0 ? "-" : "+",
-                       std::abs(exponent));
+    return std::isinf(mantissa) ? "inf" : scientific(mantissa, exp2, 6, up ? 1 : -1);
 }
 
 libperm::Json bound_json(double mantissa, std::int64_t exp2, const char *method) {
@@ -52,10 +33,7 @@ std::string as_json(const perm_interval &b, const perm_csr &a, double seconds) {
     out["of_magnitude"] = b.of_magnitude == 1;
     out["blocks"] = b.blocks;
     out["blocks_exact"] = b.blocks_exact;
-    out["n_rows"] = a.n_rows;
-    out["n_cols"] = a.n_cols;
-    out["nnz"] = a.nnz;
-    out["seconds"] = Json{{"total", seconds}, {"run", b.seconds_total}};
+    put_matrix(out, a, {{"total", seconds}, {"run", b.seconds_total}});
     return out.written();
 }
 

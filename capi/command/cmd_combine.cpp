@@ -1,6 +1,5 @@
 #include "answer.hpp"
 #include "commands.hpp"
-#include "estimate_answer.hpp"
 #include "job.hpp"
 #include "output.hpp"
 #include "part_file.hpp"
@@ -139,7 +138,8 @@ Combined combined(const Options &options, const Parts &parts) {
 
 } // namespace
 
-void run_combine(Options options) {
+void run_combine(const Options &given) {
+    Options options = given;
     // The work was worth its time already.
     if (options.time_limit_seconds == 0) options.time_limit_seconds = std::numeric_limits<double>::infinity();
     const Stopwatch watch;
@@ -152,7 +152,7 @@ void run_combine(Options options) {
     shape.nnz = parts.first().nnz;
     if (all.results.empty()) return write_estimate(options, all.estimate, shape, watch.seconds());
     const libperm::Json told = libperm::Json::read(all.explanation);
-    if (told.find("task")) return write_matchings(options, all.results, shape, watch.seconds());
+    if (told.find("task")) return write_numbers(options, all.results, "matchings", shape, watch.seconds());
     if (const libperm::Json *function = told.find("function")) options.function = function->text();
     const perm_result &r = *all.results.front().raw();
     const Seconds seconds{watch.seconds(), seconds_read, r.seconds_check, all.seconds_plan, r.seconds_run};

@@ -1,6 +1,5 @@
 #include "answer.hpp"
 #include "commands.hpp"
-#include "estimate_answer.hpp"
 #include "job.hpp"
 #include "option_table.hpp"
 #include "output.hpp"
@@ -49,10 +48,10 @@ Computed at_once(const Options &options, const Input &input, double read) {
     return computed;
 }
 
-// A stop that leaves a checkpoint says how to go on.
-Computed computed_by(const Options &options, const Input &input, double read) {
+// work(); a stop that leaves a checkpoint says how to go on.
+template <class Work> auto to_go_on(const Options &options, const Work &work) {
     try {
-        return options.plan.empty() ? at_once(options, input, read) : by_plan_file(options, input, read);
+        return work();
     } catch (const Error &error) {
         const bool stopped = error.status() == PERM_CANCELLED || error.status() == PERM_REFUSED_TIME;
         if (!stopped || !libperm::exists(options.checkpoint)) throw;
@@ -61,7 +60,9 @@ Computed computed_by(const Options &options, const Input &input, double read) {
 }
 
 void compute_and_write(const Options &options, const Input &input, double read) {
-    Computed computed = computed_by(options, input, read);
+    Computed computed = to_go_on(options, [&] {
+        return options.plan.empty() ? at_once(options, input, read) : by_plan_file(options, input, read);
+    });
     write_answer(options, file_name(options), *computed.result.raw(), computed.seconds, computed.plan);
 }
 
@@ -131,7 +132,17 @@ void run_compute(const Options &options) {
     }
 }
 
-void run_hafnian(Options options) {
+void run_estimate(const Options &options) {
+    if (!options.checkpoint.empty()) require_folder_of(options.checkpoint);
+    const Stopwatch watch;
+    const Input input(options);
+    const perm_estimated found =
+        to_go_on(options, [&] { return make_estimate(options, input.csr(), library_options(options)); });
+    write_estimate(options, found, input.csr(), watch.seconds());
+}
+
+void run_hafnian(const Options &given) {
+    Options options = given;
     options.function = options.loops || !options.row_unmatched.empty() ? "loop_hafnian" : "hafnian";
     run_compute(options);
 }

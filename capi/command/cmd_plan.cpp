@@ -1,9 +1,11 @@
+// What makes a plan, and runs nothing of it.
 #include "commands.hpp"
 #include "job.hpp"
 #include "lib/base/durable_file.hpp"
 #include "lib/base/json.hpp"
 #include "output.hpp"
 #include "part_file.hpp"
+#include "plot.hpp"
 #include "progress.hpp"
 
 #include <fmt/core.h>
@@ -12,7 +14,25 @@
 
 namespace perm {
 
-void run_plan(Options options) {
+void run_explain(const Options &options) {
+    std::string terminal;
+    if (!options.plot.empty()) { // what is wrong is said before anything long
+        terminal = plot_terminal(options.plot);
+        gnuplot("");
+    }
+    const Job job(options);
+    if (!options.plot.empty()) {
+        const std::string title = file_name(options);
+        write_file(options.plot, gnuplot(plot_script(job.explain(PERM_FORMAT_PICTURE), title, terminal)));
+    }
+    if (options.json)
+        write_stdout(job.explain(PERM_FORMAT_JSON));
+    else
+        write_stdout(in_command_terms(job.explain(PERM_FORMAT_TEXT)));
+}
+
+void run_plan(const Options &given) {
+    Options options = given;
     require_folder_of(options.output);
     if (libperm::exists(options.output))
         load_plan_file(options.output, PERM_OPTS_INIT); // nothing else is overwritten

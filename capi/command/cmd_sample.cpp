@@ -1,3 +1,4 @@
+#include "answer.hpp"
 #include "commands.hpp"
 #include "job.hpp"
 #include "output.hpp"
@@ -46,10 +47,7 @@ libperm::Json account(const Options &options, const perm_csr &a, double seconds)
     libperm::Json out = libperm::Json::Object();
     out["shots"] = options.shots;
     out["seed"] = options.seed;
-    out["n_rows"] = a.n_rows;
-    out["n_cols"] = a.n_cols;
-    out["nnz"] = a.nnz;
-    out["seconds"] = libperm::Json{{"total", seconds}};
+    put_matrix(out, a, libperm::Json{{"total", seconds}});
     return out;
 }
 
@@ -87,29 +85,6 @@ class SamplesOutput {
     bool has_begun_ = false;
 };
 
-// The next ones, some at a time, or, where what is drawn is kept, out of all.
-class Draws {
-  public:
-    Draws(const Options &options, const perm_csr &a, const perm_opts &opts) : rows_(a.n_rows) {
-        if (options.checkpoint.empty())
-            sampler_.emplace(a, options.shots, options.seed, opts);
-        else
-            all_ = sample(a, options.shots, options.seed, opts);
-    }
-
-    Columns next(std::int64_t count) {
-        if (sampler_) return sampler_->draw(count);
-        const auto first = all_.begin() + std::exchange(taken_, taken_ + count * rows_);
-        return Columns(first, first + count * rows_);
-    }
-
-  private:
-    const std::int64_t rows_;
-    std::optional<Sampler> sampler_;
-    Columns all_;
-    std::int64_t taken_ = 0;
-};
-
 } // namespace
 
 void require_shots(const Options &options) {
@@ -130,7 +105,8 @@ void write_samples(const Options &options, const Columns &columns, const perm_cs
     out.end(account(options, a, seconds));
 }
 
-void run_sample(const Options &options) {
+void run_sample(const Options &given) {
+    const Options options = of_matchings(given);
     require_shots(options);
     // Of lines, alive only while they are drawn: a signal that comes while a slow reader is waited for ends
     // the command at once. An object is brought to its end.
@@ -139,13 +115,19 @@ void run_sample(const Options &options) {
     const Stopwatch watch;
     const Input input(options);
     const perm_csr &a = input.csr();
-    Draws draws(options, a, library_options(options, progress));
+    const perm_opts opts = library_options(options, progress);
+    if (!options.checkpoint.empty()) { // they are kept as a whole
+        const Columns all = sample(a, options.shots, options.seed, opts);
+        if (!options.json) cancellable.reset();
+        return write_samples(options, all, a, watch.seconds());
+    }
+    Sampler sampler(a, options.shots, options.seed, opts);
     SamplesOutput out(options.json, a.n_rows);
     try {
         for (std::int64_t drawn = 0; drawn < options.shots;) {
             const std::int64_t count = std::min(at_once(a), options.shots - drawn);
             cancellable.emplace();
-            const Columns columns = draws.next(count);
+            const Columns columns = sampler.draw(count);
             if (!options.json) cancellable.reset();
             out.write(columns, count);
             drawn += count;

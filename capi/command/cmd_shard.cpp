@@ -1,5 +1,5 @@
+#include "answer.hpp"
 #include "commands.hpp"
-#include "estimate_answer.hpp"
 #include "interrupt.hpp"
 #include "job.hpp"
 #include "lib/base/durable_file.hpp"
@@ -281,7 +281,8 @@ KeptFile<Part> begun_part(const Options &options, const Input &input) {
 
 } // namespace
 
-void run_shard(const Options &options) {
+void run_shard(const Options &given) {
+    const Options options = given.matchings ? of_matchings(given) : given;
     if (options.of < 1)
         throw Error(PERM_BAD_OPTION, fmt::format("--of {}: there is 1 part at least", options.of));
     if (options.index < 0 || options.index >= options.of)

@@ -11,7 +11,7 @@
 namespace perm {
 
 void run_compute(const Options &options);
-void run_hafnian(Options options);
+void run_hafnian(const Options &options);
 void run_bounds(const Options &options);
 void run_estimate(const Options &options);
 void run_sample(const Options &options);
@@ -20,15 +20,13 @@ void require_shots(const Options &options);
 void write_samples(const Options &options, const std::vector<std::int64_t> &columns, const perm_csr &a,
                    double seconds);
 void run_matchings(const Options &options);
-void write_matchings(const Options &options, const std::vector<Result> &numbers, const perm_csr &a,
-                     double seconds);
 void run_polynomial(const Options &options);
 void run_periodic(const Options &options);
 void run_explain(const Options &options);
 void run_source(const Options &options);
-void run_plan(Options options);
+void run_plan(const Options &options);
 void run_shard(const Options &options);
-void run_combine(Options options);
+void run_combine(const Options &options);
 void run_status(const Options &options);
 void run_info(const Options &options);
 void run_cache_list(const Options &options);

@@ -1,4 +1,4 @@
-#include "edges.hpp"
+#include "matrix_file.hpp"
 
 #include "file_entries.hpp"
 #include "lines.hpp"

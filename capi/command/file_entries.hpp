@@ -3,8 +3,8 @@
 
 #include "file_matrix.hpp"
 #include "file_number.hpp"
-#include "file_room.hpp"
 
+#include <algorithm>
 #include <complex>
 #include <cstddef>
 #include <cstdint>
@@ -12,11 +12,33 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace perm {
 
 constexpr std::int64_t max_dimension = std::numeric_limits<std::int32_t>::max();
+
+// What a file's content may take in memory: the size of one that is compressed does not tell it.
+class FileRoom {
+  public:
+    FileRoom(std::string name, std::int64_t bytes) : name_(std::move(name)), bytes_(bytes) {}
+
+    // Before they are allocated, with those that are needed for a moment only. Throws Error.
+    void take(std::size_t bytes, std::size_t for_a_moment = 0);
+
+    // For one more element.
+    template <class T> void grow(std::vector<T> &elements) {
+        if (elements.size() < elements.capacity()) return;
+        const std::size_t more = std::max<std::size_t>(elements.capacity(), 16);
+        take(more * sizeof(T), elements.capacity() * sizeof(T)); // both are there while one is moved
+        elements.reserve(elements.capacity() + more);
+    }
+
+  private:
+    std::string name_; // of the file
+    std::int64_t bytes_, taken_ = 0;
+};
 
 // Why no file of so many entries is believed to hold a matrix of these dimensions; "" where it may.
 std::string wrong_size(std::int64_t n_rows, std::int64_t n_cols, std::int64_t count);

@@ -1,17 +1,19 @@
 // One number of a file.
 #pragma once
 
-#include "file_room.hpp"
 #include "lines.hpp"
 
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace perm {
+
+constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max(); // bytes
 
 enum class Field { real, integer, complex, pattern };
 

@@ -1,16 +1,15 @@
-#include "gnuplot.hpp"
+#include "plot.hpp"
 
 #include "lib/base/json.hpp"
 
 #include <perm.hpp>
 
-#include <cerrno>
+#include <fmt/core.h>
+
 #include <cstdio>
-#include <cstring>
 #include <memory>
-#include <spawn.h>
+#include <stdexcept>
 #include <sys/wait.h>
-#include <unistd.h>
 
 namespace perm {
 namespace {
@@ -18,74 +17,48 @@ namespace {
 struct Closer {
     void operator()(std::FILE *file) const { std::fclose(file); }
 };
+using File = std::unique_ptr<std::FILE, Closer>;
 
 // Files and not pipes, so that neither side waits for the other.
-class Stream {
-  public:
-    Stream() : file_(std::tmpfile()) {
-        if (!file_) throw std::runtime_error(std::string("no temporary file: ") + std::strerror(errno));
-    }
-    int number() const { return fileno(file_.get()); }
-    void write(const std::string &text) {
-        if (std::fwrite(text.data(), 1, text.size(), file_.get()) != text.size() ||
-            std::fflush(file_.get()) != 0)
-            throw std::runtime_error(std::string("cannot write a temporary file: ") + std::strerror(errno));
-        go_to_beginning();
-    }
-    std::string read() {
-        go_to_beginning();
-        std::string text;
-        char part[65536];
-        std::size_t size = 0;
-        do {
-            size = std::fread(part, 1, sizeof part, file_.get());
-            text.append(part, size);
-        } while (size > 0);
-        return text;
-    }
+File temporary_file(const std::string &text) {
+    File file(std::tmpfile());
+    if (!file || std::fwrite(text.data(), 1, text.size(), file.get()) != text.size() ||
+        std::fflush(file.get()) != 0 || std::fseek(file.get(), 0, SEEK_SET) != 0)
+        throw std::runtime_error("--plot: a temporary file cannot be written");
+    return file;
+}
 
-  private:
-    void go_to_beginning() {
-        if (std::fseek(file_.get(), 0, SEEK_SET) != 0)
-            throw std::runtime_error(std::string("cannot read a temporary file: ") + std::strerror(errno));
-    }
-
-    std::unique_ptr<std::FILE, Closer> file_;
-};
-
-// 0, or why it could not be started.
-int spawn(pid_t &child, const Stream (&streams)[3]) {
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    for (int k = 0; k < 3; ++k) posix_spawn_file_actions_adddup2(&actions, streams[k].number(), k);
-    char name[] = "gnuplot", no_settings[] = "-d", standard_input[] = "-"; // of the user's own, that is
-    char *arguments[] = {name, no_settings, standard_input, nullptr};
-    const int error = posix_spawnp(&child, name, &actions, nullptr, arguments, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    return error;
+std::string rest_of(std::FILE *file) {
+    std::string text;
+    char part[65536];
+    while (const std::size_t size = std::fread(part, 1, sizeof part, file)) text.append(part, size);
+    return text;
 }
 
 std::string how_it_ended(int status) {
-    return WIFSIGNALED(status) ? "was ended by signal " + std::to_string(WTERMSIG(status))
-                               : "ended with exit status " + std::to_string(WEXITSTATUS(status));
+    return WIFSIGNALED(status) ? fmt::format("was ended by signal {}", WTERMSIG(status))
+                               : fmt::format("ended with exit status {}", WEXITSTATUS(status));
 }
 
 } // namespace
 
 std::string gnuplot(const std::string &script) {
-    Stream streams[3]; // in, out, error
-    streams[0].write(script);
-    pid_t child = 0;
-    if (const int error = spawn(child, streams))
-        throw Error(PERM_UNSUPPORTED, std::string("--plot needs gnuplot, which could not be started (") +
-                                          std::strerror(error) + "); on Debian: apt-get install gnuplot-nox");
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
-    if (status != 0)
-        throw std::runtime_error("--plot: gnuplot " + how_it_ended(status) + ". What it said:\n" +
-                                 streams[2].read());
-    return streams[1].read();
+    constexpr int not_found = 127; // as the shell says it
+    const File in = temporary_file(script), errors = temporary_file("");
+    // -d: without the settings that a user has.
+    const std::string command =
+        fmt::format("exec gnuplot -d - <&{} 2>&{}", fileno(in.get()), fileno(errors.get()));
+    std::FILE *out = popen(command.c_str(), "r");
+    if (!out) throw std::runtime_error("--plot: gnuplot cannot be started");
+    std::string picture = rest_of(out);
+    const int status = pclose(out);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == not_found)
+        throw Error(PERM_UNSUPPORTED,
+                    "--plot needs gnuplot, which is not found; on Debian: apt-get install gnuplot-nox");
+    if (status == 0) return picture;
+    std::rewind(errors.get());
+    throw std::runtime_error(
+        fmt::format("--plot: gnuplot {}. What it said:\n{}", how_it_ended(status), rest_of(errors.get())));
 }
 
 std::string quoted(const std::string &text) {

@@ -1,6 +1,5 @@
 // perm: exact permanents of sparse matrices on the command line.
 #include "commands.hpp"
-#include "file_error.hpp"
 #include "interrupt.hpp"
 #include "job.hpp"
 #include "matrix_file.hpp"
@@ -11,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <new>
 #include <string_view>
 #include <vector>
 
@@ -26,9 +24,43 @@ const char *const footer =
     "\"mantissa\" and \"mantissa_imag\" times 2 to the power \"exp2\" are its parts. A failure is\n"
     "{\"error\": {\"status\", \"code\", \"text\"}}.";
 
-const char *const subcommands = "compute, hafnian, bounds, estimate, sample, matchings, polynomial, "
-                                "periodic, explain, source, plan, shard, "
-                                "combine, status, info or cache";
+struct Subcommand {
+    unsigned bit;
+    const char *name; // of one within another two words
+    const char *description;
+    void (*run)(const Options &); // none: another is expected behind it
+};
+
+constexpr Subcommand subcommands[] = {
+    {subcommand::compute, "compute", "Compute the permanent of the matrix of a file", run_compute},
+    {subcommand::hafnian, "hafnian",
+     "Compute the hafnian of the symmetric matrix of a file: its perfect matchings", run_hafnian},
+    {subcommand::bounds, "bounds", "Numbers that the permanent of the matrix of a file lies between, at once",
+     run_bounds},
+    {subcommand::estimate, "estimate",
+     "Estimate the permanent of the matrix of a file from samples, with a guarantee", run_estimate},
+    {subcommand::sample, "sample", "Draw matchings of the matrix of a file with their exact probabilities",
+     run_sample},
+    {subcommand::matchings, "matchings",
+     "Count the matchings with 0, 1, 2, ... entries of the matrix of a file", run_matchings},
+    {subcommand::polynomial, "polynomial", "The coefficients of perm(C + x L), C being the matrix of a file",
+     run_polynomial},
+    {subcommand::periodic, "periodic", "Permanents of a matrix of equal cells, of any number of them",
+     run_periodic},
+    {subcommand::explain, "explain", "Show the plan, its cost and its time, without running it", run_explain},
+    {subcommand::source, "source", "Print the CUDA C++ of the kernel that a GPU would run", run_source},
+    {subcommand::plan, "plan", "Save the plan, for shards on other machines", run_plan},
+    {subcommand::shard, "shard",
+     "Compute one of N parts of the work, of a permanent or another task, as a job of an array", run_shard},
+    {subcommand::combine, "combine", "Put the parts together: the permanent, its estimate or the numbers",
+     run_combine},
+    {subcommand::status, "status", "Show how far the work of a checkpoint is", run_status},
+    {subcommand::info, "info", "Show this build, this machine and its GPUs", run_info},
+    {0, "cache", "Show or clear the folder of compiled kernels", nullptr},
+    {subcommand::cache, "cache list", "Show the kernels in the folder", run_cache_list},
+    {subcommand::cache, "cache clear", "Remove the kernels from the folder", run_cache_clear},
+    {subcommand::cache, "cache path", "Print the folder", run_cache_path},
+};
 
 // What a subcommand calls with its options: those that count for none of these are no options of it.
 std::vector<std::string> calls_of(const std::string &command) {
@@ -62,6 +94,15 @@ std::string owners_of(const CLI::App &app, const std::string &option) {
     return fmt::format(", an option of {}{}{}", fmt::join(names, ", "), names.empty() ? "" : " and ", last);
 }
 
+// "list, clear or path".
+std::string choices_within(const CLI::App &app) {
+    std::string text;
+    const auto all = app.get_subcommands([](const CLI::App *) { return true; });
+    for (const CLI::App *one : all)
+        text += (text.empty() ? "" : one == all.back() ? " or " : ", ") + one->get_name();
+    return text;
+}
+
 // What is wrong with the command line, and whose help says what is right.
 std::string usage_error(const CLI::App &app, const CLI::ParseError &error) {
     std::string command = "perm";
@@ -79,116 +120,28 @@ std::string usage_error(const CLI::App &app, const CLI::ParseError &error) {
     if (deepest != &app) return std::string(error.what()) + " (see " + command + " --help)";
     const auto words = app.remaining();
     const bool unknown_command = !words.empty() && words.front().rfind('-', 0) != 0;
-    return (unknown_command ? "unknown subcommand '" + words.front() + "', expected " + subcommands
+    return (unknown_command ? "unknown subcommand '" + words.front() + "', expected " + choices_within(app)
                             : std::string(error.what())) +
            " (see perm --help)";
 }
 
-struct Subcommand {
-    CLI::App *command;
-    std::function<void()> run;
-};
-
-std::vector<Subcommand> add_subcommands(CLI::App &app, Options &options) {
-    const std::string quiet = "no progress, no log but errors; a missed tolerance is still reported";
-    const auto add = [&](const char *name, const char *description) {
-        CLI::App *command = app.add_subcommand(name, description);
-        command->footer(footer);
-        return command;
-    };
-    CLI::App *compute = add("compute", "Compute the permanent of the matrix of a file");
-    CLI::App *hafnian =
-        add("hafnian", "Compute the hafnian of the symmetric matrix of a file: its perfect matchings");
-    CLI::App *bounds =
-        add("bounds", "Numbers that the permanent of the matrix of a file lies between, at once");
-    CLI::App *estimate =
-        add("estimate", "Estimate the permanent of the matrix of a file from samples, with a guarantee");
-    CLI::App *sample = add("sample", "Draw matchings of the matrix of a file with their exact probabilities");
-    CLI::App *matchings =
-        add("matchings", "Count the matchings with 0, 1, 2, ... entries of the matrix of a file");
-    CLI::App *polynomial =
-        add("polynomial", "The coefficients of perm(C + x L), C being the matrix of a file");
-    CLI::App *periodic = add("periodic", "Permanents of a matrix of equal cells, of any number of them");
-    CLI::App *explain = add("explain", "Show the plan, its cost and its time, without running it");
-    CLI::App *source = add("source", "Print the CUDA C++ of the kernel that a GPU would run");
-    CLI::App *plan = add("plan", "Save the plan, for shards on other machines");
-    CLI::App *shard = add(
-        "shard", "Compute one of N parts of the work, of a permanent or another task, as a job of an array");
-    CLI::App *combine = add("combine", "Put the parts together: the permanent, its estimate or the numbers");
-    CLI::App *status = add("status", "Show how far the work of a checkpoint is");
-    CLI::App *info = add("info", "Show this build, this machine and its GPUs");
-    CLI::App *cache = add("cache", "Show or clear the folder of compiled kernels");
-    CLI::App *list = cache->add_subcommand("list", "Show the kernels in the folder");
-    CLI::App *clear = cache->add_subcommand("clear", "Remove the kernels from the folder");
-    CLI::App *path = cache->add_subcommand("path", "Print the folder");
-
-    for (CLI::App *command :
-         {compute, hafnian, bounds, estimate, matchings, polynomial, explain, source, plan, shard})
-        add_plan_options(*command, options);
-    for (CLI::App *command : {compute, shard}) add_plan_file_option(*command, options);
-    for (CLI::App *command : {explain, source, plan}) add_machine_option(*command, options);
-    add_info_options(*info, options);
-    for (CLI::App *command : {compute, combine})
-        add_quiet_option(*command, options, ("print the permanent alone; " + quiet).c_str());
-    add_quiet_option(*hafnian, options, ("print the hafnian alone; " + quiet).c_str());
-    add_loops_option(*hafnian, options);
-    for (CLI::App *command : {compute, estimate, shard}) add_estimate_options(*command, options);
-    add_or_estimate_option(*compute, options);
-    add_quiet_option(*estimate, options, ("print the estimate alone; " + quiet).c_str());
-    add_periodic_options(*periodic, options);
-    add_quiet_option(*bounds, options, ("print the two numbers alone; " + quiet).c_str());
-    add_sample_options(*sample, options);
-    add_quiet_option(*sample, options, ("the samples alone; " + quiet).c_str());
-    add_quiet_option(*matchings, options, ("print the numbers alone; " + quiet).c_str());
-    add_linear_option(*polynomial, options);
-    add_quiet_option(*polynomial, options, ("print the coefficients alone; " + quiet).c_str());
-    add_quiet_option(*periodic, options, ("print the numbers alone; " + quiet).c_str());
-    add_quiet_option(*shard, options, "print nothing; no progress, no log but errors");
-    for (CLI::App *command : {compute, hafnian, estimate, sample, matchings, polynomial, periodic})
-        add_checkpoint_options(*command, options);
-    for (CLI::App *command : {compute, hafnian, bounds, estimate, sample, polynomial, explain})
-        add_unmatched_options(*command, options);
-    for (const char *name : {"--function", "--col-multiplicity", "--col-unmatched"}) // its lines are its rows
-        hafnian->remove_option(hafnian->get_option(name));
-    add_explain_options(*explain, options);
-    add_source_options(*source, options);
-    add_output_option(*plan, options, "the file for it");
-    add_shard_options(*shard, options);
-    add_output_option(*shard, options, "the file of the part; what is done in it is not done again");
-    add_parts(*combine, options);
-    add_limit_options(*combine, options);
-    add_cache_option(*combine, options);
-    add_status_options(*status, options);
-    for (CLI::App *command : {list, clear, path}) {
-        command->footer(footer);
-        add_cache_option(*command, options);
-    }
-    for (CLI::App *command : {compute, hafnian, bounds, estimate, sample, matchings, polynomial, periodic,
-                              explain, combine, status, info, list, clear, path})
-        add_json_option(*command, options);
+// In their order.
+std::vector<CLI::App *> add_subcommands(CLI::App &app, Options &options) {
+    std::vector<CLI::App *> all;
     const OptionTable table;
-    for (CLI::App *command : app.get_subcommands([](const CLI::App *) { return true; }))
-        for (const std::string &name : table.options())
-            if (!is_of_part(*command, name) && table.refusal(calls_of(command->get_name()), name))
-                if (CLI::Option *option = command->get_option_no_throw(name)) command->remove_option(option);
-    return {{compute, [&] { run_compute(options); }},
-            {hafnian, [&] { run_hafnian(options); }},
-            {bounds, [&] { run_bounds(options); }},
-            {estimate, [&] { run_estimate(options); }},
-            {sample, [&] { run_sample(of_matchings(options)); }},
-            {polynomial, [&] { run_polynomial(options); }},
-            {periodic, [&] { run_periodic(options); }},
-            {matchings, [&] { run_matchings(of_matchings(options)); }},
-            {explain, [&] { run_explain(options); }},
-            {source, [&] { run_source(options); }},
-            {plan, [&] { run_plan(options); }},
-            {shard, [&] { run_shard(options.matchings ? of_matchings(options) : options); }},
-            {combine, [&] { run_combine(options); }},
-            {status, [&] { run_status(options); }},
-            {info, [&] { run_info(options); }},
-            {list, [&] { run_cache_list(options); }},
-            {clear, [&] { run_cache_clear(options); }},
-            {path, [&] { run_cache_path(options); }}};
+    for (const Subcommand &one : subcommands) {
+        const std::string name = one.name;
+        const auto blank = name.find(' ');
+        CLI::App &within = blank == name.npos ? app : *app.get_subcommand(name.substr(0, blank));
+        CLI::App *command =
+            all.emplace_back(within.add_subcommand(name.substr(blank + 1), one.description)->footer(footer));
+        add_options(*command, one.bit, options);
+        for (const std::string &option : table.options())
+            if (!is_of_part(*command, option) && table.refusal(calls_of(command->get_name()), option))
+                if (CLI::Option *counting_for_others = command->get_option_no_throw(option))
+                    command->remove_option(counting_for_others);
+    }
+    return all;
 }
 
 int parse_and_run(int argc, char **argv, bool &json) {
@@ -198,15 +151,16 @@ int parse_and_run(int argc, char **argv, bool &json) {
     app.footer(footer);
     app.require_subcommand(0, 1);
     app.set_version_flag("--version", std::string("perm ") + perm_version());
-    const std::vector<Subcommand> all = add_subcommands(app, options);
+    const std::vector<CLI::App *> all = add_subcommands(app, options);
 
     try {
         app.parse(argc, argv);
         // Asked for here and not of the parser, which would then not name a subcommand that it does not know.
-        if (app.get_subcommands().empty())
-            throw CLI::RequiredError(std::string("a subcommand (") + subcommands + ")");
-        if (const CLI::App *cache = app.get_subcommand("cache"); *cache && cache->get_subcommands().empty())
-            throw CLI::RequiredError("a subcommand (list, clear or path)");
+        for (const CLI::App *asked = &app; !asked->get_subcommands({}).empty();) {
+            const auto words = asked->get_subcommands();
+            if (words.empty()) throw CLI::RequiredError("a subcommand (" + choices_within(*asked) + ")");
+            asked = words.front();
+        }
     } catch (const CLI::CallForHelp &) {
         write_stdout(app.help());
         return exit_answered;
@@ -220,8 +174,8 @@ int parse_and_run(int argc, char **argv, bool &json) {
     json = options.json;
     perm_set_log_level(options.log_level());
     try {
-        for (const Subcommand &one : all)
-            if (*one.command) one.run();
+        for (std::size_t k = 0; k < all.size(); ++k)
+            if (*all[k] && subcommands[k].run) subcommands[k].run(options);
     } catch (const Error &error) {
         throw Error(error.status(), in_terms_of_file(error.what(), options.file, options.format));
     }
@@ -234,20 +188,7 @@ int main(int argc, char **argv) {
     catch_signals();
     // Known before the arguments are parsed, so that a usage error too is told in JSON.
     bool json = std::any_of(argv, argv + argc, [](std::string_view word) { return word == "--json"; });
-    try {
-        return parse_and_run(argc, argv, json);
-    } catch (const Reported &failed) {
-        return failed.code;
-    } catch (const FileError &error) {
-        return report_failure(PERM_BAD_MATRIX, error.what(), json);
-    } catch (const Error &error) {
-        return report_failure(error.status(), in_command_terms(error.what()), json);
-    } catch (const OutputError &error) {
-        write_message(error.what());
-        return exit_failed;
-    } catch (const std::bad_alloc &) {
-        return report_failure(PERM_OUT_OF_MEMORY, "out of memory", json);
-    } catch (const std::exception &error) {
-        return report_failure(PERM_INTERNAL, error.what(), json);
-    }
+    return guarded(
+        [&] { return parse_and_run(argc, argv, json); },
+        [&](perm_status status, const std::string &text) { return report_failure(status, text, json); });
 }

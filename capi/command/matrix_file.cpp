@@ -1,11 +1,6 @@
 #include "matrix_file.hpp"
 
-#include "csv.hpp"
-#include "edges.hpp"
 #include "gunzip.hpp"
-#include "matrix_market.hpp"
-#include "npy.hpp"
-#include "npz.hpp"
 
 #include <fmt/core.h>
 

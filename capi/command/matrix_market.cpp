@@ -1,4 +1,4 @@
-#include "matrix_market.hpp"
+#include "matrix_file.hpp"
 
 #include "file_entries.hpp"
 #include "lines.hpp"
@@ -79,15 +79,8 @@ Header read_banner(Lines &lines) {
 
 // How many entries a file of these dimensions can hold; within 64 bits as dimensions are within 31.
 std::int64_t capacity(Symmetry symmetry, std::int64_t n_rows, std::int64_t n_cols) {
-    switch (symmetry) {
-    case Symmetry::symmetric:
-    case Symmetry::hermitian:
-        return n_rows * (n_rows + 1) / 2;
-    case Symmetry::skew:
-        return n_rows * (n_rows - 1) / 2;
-    default:
-        return n_rows * n_cols;
-    }
+    if (symmetry == Symmetry::general) return n_rows * n_cols;
+    return n_rows * (n_rows + (symmetry == Symmetry::skew ? -1 : 1)) / 2;
 }
 
 // How many may be given: zeros on the diagonal too.
@@ -185,15 +178,7 @@ void read_coordinates(Lines &lines, const Header &header, const Size &size, File
 
 // Of a column of an array file.
 std::int64_t first_row(Symmetry symmetry, std::int64_t col) {
-    switch (symmetry) {
-    case Symmetry::symmetric:
-    case Symmetry::hermitian:
-        return col;
-    case Symmetry::skew:
-        return col + 1;
-    default:
-        return 0;
-    }
+    return symmetry == Symmetry::general ? 0 : symmetry == Symmetry::skew ? col + 1 : col;
 }
 
 // Column by column; below the diagonal only, if symmetric.
@@ -211,14 +196,9 @@ void read_array(Lines &lines, const Header &header, const Size &size, FileEntrie
 }
 
 FileNumber mirror_image(const FileNumber &value, Symmetry symmetry) {
-    switch (symmetry) {
-    case Symmetry::skew:
-        return negative(value);
-    case Symmetry::hermitian:
-        return conjugate(value);
-    default:
-        return value;
-    }
+    return symmetry == Symmetry::skew        ? negative(value)
+           : symmetry == Symmetry::hermitian ? conjugate(value)
+                                             : value;
 }
 
 void mirror(FileEntries &entries, Symmetry symmetry) {

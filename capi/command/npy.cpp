@@ -1,6 +1,9 @@
 #include "npy.hpp"
 
 #include "file_entries.hpp"
+#include "matrix_file.hpp"
+
+#include "lib/base/json.hpp"
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
@@ -12,12 +15,15 @@
 #include <cmath>
 #include <complex>
 #include <cstdint>
+#include <exception>
+#include <iterator>
+#include <new>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace perm {
@@ -30,86 +36,49 @@ struct NpyHeader {
     std::vector<std::int64_t> shape;
 };
 
-// Takes a literal from the front of a text; each says whether it was there.
-class Literal {
-  public:
-    explicit Literal(std::string_view text) : rest_(text) {}
-
-    bool take(std::string_view word) {
-        skip_blanks();
-        if (!rest_.starts_with(word)) return false;
-        rest_.remove_prefix(word.size());
-        return true;
-    }
-
-    bool take_text(std::string &text) {
-        const char *mark = take("'") ? "'" : take("\"") ? "\"" : nullptr;
-        if (!mark) return false;
-        const auto end = rest_.find(*mark);
-        if (end == rest_.npos) return false;
-        text = rest_.substr(0, end);
-        rest_.remove_prefix(end + 1);
-        return true;
-    }
-
-    bool take_flag(bool &flag) {
-        flag = take("True");
-        return flag || take("False");
-    }
-
-    bool take_sizes(std::vector<std::int64_t> &sizes) {
-        if (!take("(")) return false;
-        while (!take(")")) {
-            skip_blanks();
-            std::int64_t size = 0;
-            const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), size);
-            if (error != std::errc{} || size < 0) return false;
-            rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
-            sizes.push_back(size);
-            if (!take(",")) return take(")");
+// Python's literal as JSON, in which lists have no comma at their end.
+std::string as_json(std::string_view literal) {
+    constexpr std::pair<std::string_view, std::string_view> words[] = {
+        {"'", "\""}, {"(", "["}, {")", "]"}, {"True", "true"}, {"False", "false"}};
+    std::string json;
+    while (!literal.empty()) {
+        const auto *word =
+            std::ranges::find_if(words, [&](const auto &one) { return literal.starts_with(one.first); });
+        if (word != std::end(words)) {
+            json += word->second;
+            literal.remove_prefix(word->first.size());
+            continue;
         }
-        return true;
+        const auto next = literal.find_first_not_of(" \n\t", 1);
+        const bool is_last =
+            next != literal.npos && std::string_view(")]}").find(literal[next]) != std::string_view::npos;
+        if (literal.front() != ',' || !is_last) json += literal.front();
+        literal.remove_prefix(1);
     }
-
-    bool is_list() {
-        skip_blanks();
-        return rest_.starts_with('[');
-    }
-
-    bool is_at_end() {
-        skip_blanks();
-        return rest_.empty();
-    }
-
-  private:
-    void skip_blanks() {
-        const auto begin = rest_.find_first_not_of(" \n\t");
-        rest_.remove_prefix(begin == rest_.npos ? rest_.size() : begin);
-    }
-
-    std::string_view rest_;
-};
+    return json;
+}
 
 // Nothing where the text is none.
 std::optional<NpyHeader> parse_npy_header(std::string_view text) {
-    Literal literal(text);
-    NpyHeader header;
-    std::set<std::string> keys;
-    if (!literal.take("{")) return {};
-    while (!literal.take("}")) {
-        std::string key;
-        if (!literal.take_text(key) || !literal.take(":") || !keys.insert(key).second) return {};
-        if (key == "descr" && literal.is_list()) return header; // no array of numbers, whatever follows
-        const bool is_taken = key == "descr"           ? literal.take_text(header.type)
-                              : key == "fortran_order" ? literal.take_flag(header.is_by_columns)
-                                                       : key == "shape" && literal.take_sizes(header.shape);
-        if (!is_taken) return {};
-        if (literal.take(",")) continue;
-        if (!literal.take("}")) return {};
-        break;
+    using libperm::Json;
+    try {
+        const Json json = Json::read(as_json(text));
+        NpyHeader header;
+        const Json &type = json.at("descr");
+        if (std::holds_alternative<Json::Array>(type.value()))
+            return header; // no array of numbers, whatever follows
+        header.type = type.text();
+        header.is_by_columns = json.flag("fortran_order");
+        for (const Json &size : json.array("shape")) header.shape.push_back(size.integer());
+        const bool is_all = std::get<Json::Object>(json.value()).size() == 3;
+        if (!is_all || std::ranges::any_of(header.shape, [](std::int64_t size) { return size < 0; }))
+            return {};
+        return header;
+    } catch (const std::bad_alloc &) {
+        throw;
+    } catch (const std::exception &) {
+        return {};
     }
-    if (keys.size() != 3 || !literal.is_at_end()) return {};
-    return header;
 }
 
 constexpr std::string_view magic = "\x93NUMPY";

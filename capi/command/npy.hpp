@@ -53,7 +53,4 @@ class NpyArray {
     std::int64_t done_ = 0;
 };
 
-// Of two dimensions; zeros are left out. Integers and bool are exact. Throws as read_matrix_market.
-FileMatrix read_npy(std::istream &in, const std::string &name, const ReadOptions &options = {});
-
 } // namespace perm

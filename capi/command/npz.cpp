@@ -1,4 +1,4 @@
-#include "npz.hpp"
+#include "matrix_file.hpp"
 
 #include "file_entries.hpp"
 #include "npy.hpp"
@@ -242,11 +242,11 @@ FileMatrix SparseFile::read(Duplicates duplicates) {
 FileMatrix read_npz(std::istream &in, const std::string &name, const ReadOptions &options) {
     ZipFile zip(in, name);
     if (zip.has("format.npy")) return SparseFile(zip, name, options.most_bytes).read(options.duplicates);
-    if (zip.members().size() != 1)
+    if (zip.members() != 1)
         throw FileError(fmt::format("{}: the archive has {} members, expected one array, or a matrix as "
                                     "scipy.sparse.save_npz writes it",
-                                    name, zip.members().size()));
-    const std::string &only = zip.members().front();
+                                    name, zip.members()));
+    const std::string only = zip.first_member();
     ZipMember buffer(zip, only);
     std::istream array(&buffer);
     array.exceptions(std::ios::badbit);

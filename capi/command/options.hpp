@@ -56,34 +56,38 @@ struct Options {
     int log_level() const;
 };
 
-// Those of one subcommand alone, or of several.
-void add_plan_options(CLI::App &command, Options &options);       // FILE, and all that makes a plan
-void add_limit_options(CLI::App &command, Options &options);      // of a run
-void add_plan_file_option(CLI::App &command, Options &options);   // --plan
-void add_loops_option(CLI::App &command, Options &options);       // of hafnian
-void add_unmatched_options(CLI::App &command, Options &options);  // of compute
-void add_checkpoint_options(CLI::App &command, Options &options); // of compute, estimate
-void add_shard_options(CLI::App &command, Options &options);
-void add_sample_options(CLI::App &command, Options &options); // FILE, and what counts for samples
-void add_estimate_options(CLI::App &command, Options &options);
-void add_or_estimate_option(CLI::App &command, Options &options);                     // of compute
-void add_output_option(CLI::App &command, Options &options, const char *description); // -o
-void add_parts(CLI::App &command, Options &options);
-void add_status_options(CLI::App &command, Options &options);
-void add_linear_option(CLI::App &command, Options &options); // of polynomial
-void add_periodic_options(CLI::App &command, Options &options);
-void add_quiet_option(CLI::App &command, Options &options, const char *description);
-void add_machine_option(CLI::App &command, Options &options); // --machine, of what makes a plan alone
-void add_info_options(CLI::App &command, Options &options);
-void add_source_options(CLI::App &command, Options &options);
-void add_explain_options(CLI::App &command, Options &options);
+// A subcommand, of perm or of perm-mpi: a bit, so that several are a number.
+namespace subcommand {
+enum : unsigned {
+    compute = 1,
+    hafnian = compute << 1,
+    bounds = hafnian << 1,
+    estimate = bounds << 1,
+    sample = estimate << 1,
+    matchings = sample << 1,
+    polynomial = matchings << 1,
+    periodic = polynomial << 1,
+    explain = periodic << 1,
+    source = explain << 1,
+    plan = source << 1,
+    shard = plan << 1,
+    combine = shard << 1,
+    status = combine << 1,
+    info = status << 1,
+    cache = info << 1, // list, clear and path
+    mpi_compute = cache << 1,
+    mpi_estimate = mpi_compute << 1,
+    mpi_matchings = mpi_estimate << 1,
+    mpi_periodic = mpi_matchings << 1,
+    mpi_sample = mpi_periodic << 1
+};
+}
+
+// All that it has. `command` outlives neither the options nor what is read of them.
+void add_options(CLI::App &command, unsigned subcommand, Options &options);
 
 // The name of the matrix's file, without its folder.
 std::string file_name(const Options &options);
-
-// --cache, and --json.
-void add_cache_option(CLI::App &command, Options &options);
-void add_json_option(CLI::App &command, Options &options);
 
 // The words of a command line, quoted for a shell where they need it.
 std::string shell_words(int count, const char *const *words);

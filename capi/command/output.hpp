@@ -1,11 +1,14 @@
 // Standard output, and how a failure leaves the command.
 #pragma once
 
+#include "file_error.hpp"
+
 #include "lib/base/json.hpp"
 
-#include <perm.h>
+#include <perm.hpp>
 
 #include <exception>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -67,5 +70,25 @@ struct Reported : std::exception {
 
 // Says what went wrong, on stderr and, with json, as {"error": {"status", "code", "text"}} on stdout.
 ExitCode report_failure(perm_status status, const std::string &text, bool json);
+
+// What work() returns, or else fail(status, what went wrong in the command's terms).
+template <class Work, class Fail> int guarded(const Work &work, const Fail &fail) {
+    try {
+        return work();
+    } catch (const Reported &failed) {
+        return failed.code;
+    } catch (const FileError &error) {
+        return fail(PERM_BAD_MATRIX, error.what());
+    } catch (const Error &error) {
+        return fail(error.status(), in_command_terms(error.what()));
+    } catch (const OutputError &error) {
+        write_message(error.what());
+        return exit_failed;
+    } catch (const std::bad_alloc &) {
+        return fail(PERM_OUT_OF_MEMORY, "out of memory");
+    } catch (const std::exception &error) {
+        return fail(PERM_INTERNAL, error.what());
+    }
+}
 
 } // namespace perm

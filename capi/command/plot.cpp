@@ -1,22 +1,24 @@
 #include "plot.hpp"
 
-#include "gnuplot.hpp"
 #include "lib/base/json.hpp"
-#include "plot_parts.hpp"
 
 #include <fmt/core.h>
 #include <perm.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
 #include <iterator>
+#include <vector>
 
 namespace perm {
 namespace {
 
 using libperm::Json;
 using Lines = std::vector<std::int64_t>;
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // In shares of the picture's width and height.
 struct Panel {
@@ -45,6 +47,27 @@ std::string two_lines(const std::string &first, const std::string &second) {
     return fmt::format("\"{}\\n{}\"", first, second);
 }
 
+// What one command draws: each curve has a data block of its own, and an empty one gnuplot would refuse.
+class Curves {
+  public:
+    // `how`: what is drawn of the points, and how.
+    void add(const std::string &points, const std::string &how) {
+        if (points.empty()) return;
+        const std::string name = fmt::format("$data{}", count_++);
+        data_ += fmt::format("{} << EOD\n{}EOD\n", name, points);
+        plots_ += fmt::format("{}{} {}", plots_.empty() ? "" : ", ", name, how);
+    }
+
+    // Behind the settings that it is drawn with.
+    std::string drawn(const std::string &settings) const {
+        return data_ + settings + "plot " + (plots_.empty() ? "NaN" : plots_) + "\n";
+    }
+
+  private:
+    int count_ = 0;
+    std::string data_, plots_;
+};
+
 std::string label(const std::string &text, double x, double y, const char *style) {
     return fmt::format("set label {} at screen {:.4f},{:.4f} noenhanced {}\n", quoted(text), x, y, style);
 }
@@ -59,11 +82,117 @@ Lines lines_of(const Json &json, const char *key) {
     return lines;
 }
 
+// ---------------------------------------------------------------- patterns
+
+struct Entry {
+    std::int64_t row, col;
+    bool dropped; // in no perfect matching
+};
+
+struct Outline {
+    std::int64_t begin, size; // of a block on the diagonal
+    bool costliest;
+};
+
+constexpr std::int64_t most_cells = 400;    // of a raster's side
+constexpr std::size_t most_squares = 500;   // drawn one by one
+constexpr std::int64_t most_outlined = 200; // blocks along the diagonal that can be told apart
+
+// Okabe and Ito's colours, which can be told apart by the colour-blind.
+constexpr const char *kept_colour = "#0072B2", *dropped_colour = "#999999", *costliest_colour = "#D55E00";
+
+// 1, 2 or 5 times a power of ten: about five tics.
+std::int64_t tic_distance(std::int64_t n) {
+    std::int64_t power = 1;
+    while (power * 50 <= n) power *= 10;
+    for (const std::int64_t factor : {1, 2, 5})
+        if (n <= 5 * factor * power) return factor * power;
+    return 10 * power;
+}
+
+std::string plot_squares(const std::vector<Entry> &entries, double half_side) {
+    Curves curves;
+    for (const bool dropped : {true, false}) {
+        std::string points;
+        for (const Entry &e : entries)
+            if (e.dropped == dropped) fmt::format_to(std::back_inserter(points), "{} {}\n", e.col, e.row);
+        curves.add(
+            points,
+            fmt::format("using ($1+0.5):($2+0.5):({0}):({0}) with boxxyerror fs solid noborder lc rgb '{1}'",
+                        half_side, dropped ? dropped_colour : kept_colour));
+    }
+    return curves.drawn("");
+}
+
+// Levels of the palette: 0 white, 1-9 grey, 11-19 blue.
+class Raster {
+  public:
+    Raster(std::int64_t n, const std::vector<Entry> &entries)
+        : enlarged_(std::max<std::int64_t>(1, most_cells / n)),
+          reduced_((n + most_cells - 1) / most_cells),
+          side_((n * enlarged_ + reduced_ - 1) / reduced_),
+          levels_(at(side_ * side_), 0) {
+        fill(entries, true, 0);
+        fill(entries, false, 10);
+    }
+
+    std::string plot() const {
+        std::string text = "$raster << EOD\n";
+        for (std::size_t k = 0; k < levels_.size(); ++k)
+            fmt::format_to(std::back_inserter(text), "{}{}", levels_[k],
+                           (k + 1) % at(side_) == 0 ? '\n' : ' ');
+        const double cell = static_cast<double>(reduced_) / static_cast<double>(enlarged_);
+        return text + fmt::format("EOD\nset xrange [0:{0}]\nset yrange [{0}:0]\n"
+                                  "set palette defined (0 '#ffffff', 1 '#d9d9d9', 9 '{1}', 10 '{1}', "
+                                  "11 '#a6d5f2', 19 '{2}')\nset cbrange [0:19]\nunset colorbox\n"
+                                  "plot $raster matrix using (($1+0.5)*{3}):(($2+0.5)*{3}):3 with image\n",
+                                  cell * static_cast<double>(side_), dropped_colour, kept_colour, cell);
+    }
+
+  private:
+    void fill(const std::vector<Entry> &entries, bool dropped, int base) {
+        std::vector<std::int64_t> counts(levels_.size(), 0);
+        for (const Entry &e : entries) {
+            if (e.dropped != dropped) continue;
+            for (std::int64_t y = 0; y < enlarged_; ++y)
+                for (std::int64_t x = 0; x < enlarged_; ++x)
+                    ++counts[at((e.row * enlarged_ + y) / reduced_ * side_ +
+                                (e.col * enlarged_ + x) / reduced_)];
+        }
+        std::int64_t most = 1;
+        for (const std::int64_t count : counts) most = std::max(most, count);
+        for (std::size_t k = 0; k < counts.size(); ++k)
+            if (counts[k] > 0)
+                levels_[k] = base + 1 +
+                             static_cast<int>(
+                                 8 * std::sqrt(static_cast<double>(counts[k]) / static_cast<double>(most)));
+    }
+
+    std::int64_t enlarged_, reduced_, side_; // cells for a line, lines for a cell, cells
+    std::vector<int> levels_;
+};
+
+// Sets the axes of an n x n pattern and draws it: each entry as a square or, where there are many, a raster
+// whose cells are the darker, the more entries they hold.
+std::string plot_pattern(std::int64_t n, const std::vector<Entry> &entries,
+                         const std::vector<Outline> &outlines) {
+    std::string text = fmt::format("set xrange [0:{0}]\nset yrange [{0}:0]\nset tics out nomirror scale 0.5\n"
+                                   "set xtics {1}\nset ytics {1}\n",
+                                   std::max<std::int64_t>(1, n), tic_distance(n));
+    for (const Outline &o : outlines)
+        if (o.costliest || o.size * most_outlined >= n)
+            text += fmt::format(
+                "set object rectangle from {0},{0} to {1},{1} front fs empty border lc rgb '{2}' lw {3}\n",
+                o.begin, o.begin + o.size, o.costliest ? costliest_colour : "black", o.costliest ? 2.5 : 1);
+    constexpr std::int64_t with_gaps = 40; // between squares
+    return text + (entries.size() <= most_squares ? plot_squares(entries, n <= with_gaps ? 0.45 : 0.5)
+                                                  : Raster(n, entries).plot());
+}
+
 // Where each line stands in an order.
 Lines places(const Lines &order) {
     Lines place(order.size());
-    for (std::size_t k = 0; k < order.size(); ++k)
-        place[static_cast<std::size_t>(order[k])] = static_cast<std::int64_t>(k);
+    for (std::size_t k = 0; k < order.size(); ++k) place[at(order[k])] = static_cast<std::int64_t>(k);
     return place;
 }
 
@@ -72,14 +201,13 @@ std::vector<Entry> entries_of(const Json &pattern) {
     std::vector<Entry> entries;
     for (std::size_t i = 0; i + 1 < row_ptr.size(); ++i)
         for (auto k = row_ptr[i]; k < row_ptr[i + 1]; ++k)
-            entries.push_back({static_cast<std::int64_t>(i), col[static_cast<std::size_t>(k)], false});
+            entries.push_back({static_cast<std::int64_t>(i), col[at(k)], false});
     return entries;
 }
 
 std::vector<Entry> ordered(std::vector<Entry> entries, const Json &orders) {
     const Lines row = places(lines_of(orders, "rows")), col = places(lines_of(orders, "cols"));
-    for (Entry &e : entries)
-        e = {row[static_cast<std::size_t>(e.row)], col[static_cast<std::size_t>(e.col)], e.dropped};
+    for (Entry &e : entries) e = {row[at(e.row)], col[at(e.col)], e.dropped};
     return entries;
 }
 
@@ -100,13 +228,12 @@ std::string plot_blocks(const Panel &panel, const Json &picture) {
     std::vector<std::size_t> block; // of each line
     for (std::size_t b = 0; b < sizes.size(); ++b) {
         outlines.push_back({std::ssize(block), sizes[b], marked == Json(b)});
-        block.insert(block.end(), static_cast<std::size_t>(sizes[b]), b);
+        block.insert(block.end(), at(sizes[b]), b);
     }
     // The marked one is drawn over its neighbours.
     std::stable_partition(outlines.begin(), outlines.end(), [](const Outline &o) { return !o.costliest; });
     std::vector<Entry> entries = ordered(entries_of(picture), blocks);
-    for (Entry &e : entries)
-        e.dropped = block[static_cast<std::size_t>(e.row)] != block[static_cast<std::size_t>(e.col)];
+    for (Entry &e : entries) e.dropped = block[at(e.row)] != block[at(e.col)];
     const auto dropped =
         std::count_if(entries.begin(), entries.end(), [](const Entry &e) { return e.dropped; });
     return begin(panel, two_lines(fmt::format("taken apart: {}", count(std::ssize(sizes), "block", "blocks")),
@@ -132,6 +259,8 @@ std::string plot_costliest(const Panel &panel, const Json &block) {
                                        transposed ? ", transposed" : ""))) +
            plot_pattern(n, entries, {{0, n, true}});
 }
+
+// ---------------------------------------------------------------- states
 
 std::string rounded(double number) {
     return number < 1e6 ? fmt::format("{:.0f}", number) : fmt::format("{:.2e}", number);
@@ -165,11 +294,94 @@ std::string plot_frontier(const Json &block) {
                transposed ? "rows" : "columns", orange, blue, orange);
 }
 
+struct List {
+    std::int64_t left, right, steps, width;
+    double x = 0;
+    std::int64_t depth = 0, parent = -1;
+};
+
+std::vector<List> lists_of(const Json &branches) {
+    const Json::Array &left = branches.array("left"), &right = branches.array("right"),
+                      &steps = branches.array("steps"), &width = branches.array("width");
+    std::vector<List> lists;
+    for (std::size_t k = 0; k < left.size(); ++k)
+        lists.push_back({left[k].integer(), right[k].integer(), steps[k].integer(), width[k].integer()});
+    return lists;
+}
+
+// Those that begin with a leaf side by side as they are walked, a join between the two that it joins. Returns
+// how many are side by side.
+std::int64_t lay_out(std::vector<List> &lists) {
+    std::int64_t begun = 0;
+    for (std::size_t k = 0; k < lists.size(); ++k) {
+        List &list = lists[k];
+        if (list.left < 0) {
+            list.x = static_cast<double>(begun++);
+            continue;
+        }
+        list.x = (lists[at(list.left)].x + lists[at(list.right)].x) / 2;
+        lists[at(list.left)].parent = lists[at(list.right)].parent = static_cast<std::int64_t>(k);
+    }
+    for (std::size_t k = lists.size(); k-- > 0;)
+        if (lists[k].parent >= 0) lists[k].depth = lists[at(lists[k].parent)].depth + 1;
+    return begun;
+}
+
+struct NodeStyle {
+    double share; // of the largest middle set, at most
+    const char *colour;
+    double thickness;
+};
+constexpr NodeStyle node_styles[] = {{0.25, "#a6d5f2", 0.7},
+                                     {0.5, "#56B4E9", 1},
+                                     {0.75, "#0072B2", 1.5},
+                                     {0.9999, "#003a5c", 2},
+                                     {1, "#D55E00", 3}};
+
+// The tree of the lists of states, the result on top: a line for each list, the thicker and darker, the
+// larger its largest middle set.
 std::string plot_tree(const Json &branches) {
     const Panel panel{lower_left, frontier_right, lower_bottom, lower_top};
-    return begin(panel, two_lines("the branches of that block", branches_in_words(branches))) +
-           plot_branches(branches, (panel.left + panel.right) / 2, panel.bottom - 8 / height);
+    std::vector<List> lists = lists_of(branches);
+    const std::int64_t begun = lay_out(lists);
+    std::int64_t leaves = 0, joins = 0, widest = 0, depth = 0;
+    for (const List &list : lists) {
+        leaves += list.steps;
+        joins += list.left >= 0;
+        widest = std::max(widest, list.width);
+        depth = std::max(depth, list.depth);
+    }
+    Curves curves;
+    std::int64_t from = 0;
+    for (const NodeStyle &style : node_styles) {
+        const auto to = static_cast<std::int64_t>(style.share * static_cast<double>(widest));
+        std::string lines;
+        for (const List &list : lists) {
+            if (list.width < from || list.width > to) continue;
+            if (list.parent >= 0)
+                fmt::format_to(std::back_inserter(lines), "{} {}\n", lists[at(list.parent)].x, list.depth);
+            fmt::format_to(std::back_inserter(lines), "{0} {1}\n{0} {2}\n\n", list.x, list.depth,
+                           list.depth + 1);
+        }
+        const std::string title = from == 0    ? fmt::format("up to {}", to)
+                                  : from == to ? fmt::format("{}", to)
+                                               : fmt::format("{} to {}", from, to);
+        from = to + 1;
+        curves.add(lines, fmt::format("using 1:2 with lines lw {} lc rgb '{}' title '{}{}'", style.thickness,
+                                      style.colour, title, from > widest ? " lines" : ""));
+    }
+    return begin(panel, two_lines("the branches of that block",
+                                  fmt::format("{} leaves, {}, middle sets of up to {} lines", leaves,
+                                              count(joins, "join", "joins"), widest))) +
+           curves.drawn(
+               fmt::format("set key at screen {:.4f},{:.4f} center top horizontal samplen 2 font ',11'\n"
+                           "set tics out nomirror scale 0.5\nunset xtics\nset border 2 lw 0.8\n"
+                           "set xrange [-0.5:{}]\nset yrange [{}:-0.3]\nset ylabel 'joins above'\n",
+                           (panel.left + panel.right) / 2, panel.bottom - 8 / height,
+                           static_cast<double>(begun) - 0.5, static_cast<double>(depth) + 1.3));
 }
+
+// ---------------------------------------------------------------- engines and all
 
 std::string cut(const std::string &text, std::size_t most) {
     return text.size() <= most ? text : text.substr(0, text.rfind(' ', most)) + " ...";
@@ -222,7 +434,7 @@ std::string plot_engines(const Panel &panel, const Json &plan) {
                         "set tics out nomirror scale 0.5\nset grid xtics lc rgb '#dddddd'\nunset ytics\nset "
                         "border 1 lw 0.8\n",
                         times, low, high, std::max<std::size_t>(4, candidates.size()));
-    std::string data, plots;
+    Curves curves;
     for (const Style &style : styles) {
         std::string bars;
         for (std::size_t k = 0; k < candidates.size(); ++k) {
@@ -241,13 +453,10 @@ std::string plot_engines(const Panel &panel, const Json &plan) {
                                shown * half_mark);
             }
         }
-        if (bars.empty()) continue;
-        const std::string name = fmt::format("$bars{}", &style - styles);
-        data += fmt::format("{} << EOD\n{}EOD\n", name, bars);
-        plots += fmt::format("{}{} using 2:($1+0.7):2:3:($1+0.55):($1+0.88) with boxxyerror {}",
-                             plots.empty() ? "" : ", ", name, style.fill);
+        curves.add(bars,
+                   fmt::format("using 2:($1+0.7):2:3:($1+0.55):($1+0.88) with boxxyerror {}", style.fill));
     }
-    return data + text + "plot " + (plots.empty() ? "NaN" : plots) + "\n";
+    return curves.drawn(text);
 }
 
 std::string outcome_line(const Json &plan) {

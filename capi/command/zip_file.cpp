@@ -5,13 +5,13 @@
 #include <fmt/core.h>
 #include <unzip.h>
 
-#include <algorithm>
 #include <utility>
 
 namespace perm {
 namespace {
 
-constexpr std::size_t longest_name = 1000, most_members = 1000;
+constexpr std::size_t longest_name = 1000;
+constexpr int exact_case = 1;
 
 // How minizip reads a C++ stream, which is its "file".
 std::istream &stream_of(voidpf file) { return *static_cast<std::istream *>(file); }
@@ -43,12 +43,9 @@ ZipFile::ZipFile(std::istream &in, std::string name) : name_(std::move(name)) {
     zip_ = unzOpen2_64(nullptr, &functions);
     if (!zip_)
         fail("the archive's directory is damaged or missing, expected a file as numpy.savez writes it");
-    try {
-        list_members();
-    } catch (...) {
-        unzClose(zip_);
-        throw;
-    }
+    unz_global_info64 about{};
+    unzGetGlobalInfo64(zip_, &about);
+    members_ = about.number_entry;
 }
 
 ZipFile::~ZipFile() { unzClose(zip_); }
@@ -58,27 +55,19 @@ void ZipFile::fail(const std::string &what) const {
                                     : fmt::format("{}: {}: {}", name_, perm::quoted(member_), what));
 }
 
-void ZipFile::list_members() {
-    int status = unzGoToFirstFile(zip_);
-    while (status == UNZ_OK) {
-        std::string name(longest_name + 1, '\0');
-        unz_file_info64 member{};
-        status = unzGetCurrentFileInfo64(zip_, &member, name.data(), longest_name, nullptr, 0, nullptr, 0);
-        if (status != UNZ_OK) break;
-        if (member.size_filename >= longest_name || members_.size() == most_members)
-            fail(
-                fmt::format("the archive has names longer than {}, or more members than that", longest_name));
-        name.resize(member.size_filename);
-        members_.push_back(std::move(name));
-        status = unzGoToNextFile(zip_);
-    }
-    // An empty archive has no first one.
-    if (status != UNZ_END_OF_LIST_OF_FILE && !(status == UNZ_BADZIPFILE && members_.empty()))
+std::string ZipFile::first_member() const {
+    std::string name(longest_name + 1, '\0');
+    unz_file_info64 member{};
+    if (unzGoToFirstFile(zip_) != UNZ_OK ||
+        unzGetCurrentFileInfo64(zip_, &member, name.data(), longest_name, nullptr, 0, nullptr, 0) != UNZ_OK ||
+        member.size_filename >= longest_name)
         fail("the archive's directory is damaged, expected a file as numpy.savez writes it");
+    name.resize(member.size_filename);
+    return name;
 }
 
 bool ZipFile::has(const std::string &member) const {
-    return std::ranges::find(members_, member) != members_.end();
+    return unzLocateFile(zip_, member.c_str(), exact_case) == UNZ_OK;
 }
 
 void ZipFile::open(const std::string &member) {
@@ -86,7 +75,6 @@ void ZipFile::open(const std::string &member) {
     is_open_ = false;
     member_ = member;
     unz_file_info64 about{};
-    constexpr int exact_case = 1;
     if (unzLocateFile(zip_, member.c_str(), exact_case) != UNZ_OK ||
         unzGetCurrentFileInfo64(zip_, &about, nullptr, 0, nullptr, 0, nullptr, 0) != UNZ_OK)
         fail("this is not in the archive");

@@ -3,10 +3,10 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <istream>
 #include <streambuf>
 #include <string>
-#include <vector>
 
 namespace perm {
 
@@ -18,7 +18,8 @@ class ZipFile {
     ZipFile &operator=(const ZipFile &) = delete;
     ~ZipFile();
 
-    const std::vector<std::string> &members() const { return members_; }
+    std::uint64_t members() const { return members_; } // how many
+    std::string first_member() const;
     bool has(const std::string &member) const;
 
     // Before one is read; one at a time.
@@ -27,12 +28,11 @@ class ZipFile {
 
   private:
     [[noreturn]] void fail(const std::string &what) const;
-    void list_members();
 
     std::string name_, member_;
     void *zip_; // minizip's unzFile
     bool is_open_ = false;
-    std::vector<std::string> members_;
+    std::uint64_t members_ = 0;
 };
 
 // Passes on what ZipFile throws, if badbit is among the exceptions() of its stream.

@@ -2,8 +2,6 @@
 // by all ranks of an MPI job. Rank 0 reads the file, and is the one that speaks.
 #include "capi/command/answer.hpp"
 #include "capi/command/commands.hpp"
-#include "capi/command/estimate_answer.hpp"
-#include "capi/command/file_error.hpp"
 #include "capi/command/interrupt.hpp"
 #include "capi/command/job.hpp"
 #include "capi/command/matrix_file.hpp"
@@ -19,7 +17,6 @@
 #include <algorithm>
 #include <csignal>
 #include <limits>
-#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -62,25 +59,15 @@ class Mpi {
 };
 
 // Of those that every rank throws alike; said by rank 0.
-template <class Work> int guarded(const Mpi &mpi, bool json, const Work &work) {
-    const auto fail = [&](perm_status status, const std::string &text) -> int {
-        return mpi.is_root() ? report_failure(status, text, json) : exit_code(status);
-    };
-    try {
-        work();
-        return exit_answered;
-    } catch (const FileError &error) {
-        return fail(PERM_BAD_MATRIX, error.what());
-    } catch (const Error &error) {
-        return fail(error.status(), in_command_terms(error.what()));
-    } catch (const OutputError &error) {
-        write_message(error.what());
-        return exit_failed;
-    } catch (const std::bad_alloc &) {
-        return fail(PERM_OUT_OF_MEMORY, "out of memory");
-    } catch (const std::exception &error) {
-        return fail(PERM_INTERNAL, error.what());
-    }
+template <class Work> int said_by_root(const Mpi &mpi, bool json, const Work &work) {
+    return guarded(
+        [&]() -> int {
+            work();
+            return exit_answered;
+        },
+        [&](perm_status status, const std::string &text) -> int {
+            return mpi.is_root() ? report_failure(status, text, json) : exit_code(status);
+        });
 }
 
 // read() by rank 0 alone, before the others begin, then call(options, with progress) by all ranks, then
@@ -88,12 +75,12 @@ template <class Work> int guarded(const Mpi &mpi, bool json, const Work &work) {
 template <class Read, class Call, class Tell>
 int by_all(const Mpi &mpi, const Options &options, const Read &read, const Call &call, const Tell &tell) {
     const Stopwatch watch;
-    const int code = mpi.agreed(guarded(mpi, options.json, [&] {
+    const int code = mpi.agreed(said_by_root(mpi, options.json, [&] {
         if (mpi.is_root()) read();
     }));
     if (code != exit_answered) return code;
     const double seconds_read = watch.seconds();
-    const int answered = guarded(mpi, options.json, [&] {
+    const int answered = said_by_root(mpi, options.json, [&] {
         const bool is_kept = mpi.is_root() && !options.checkpoint.empty();
         const Cancellable cancellable(is_kept ? finishing : nullptr);
         Progress progress(mpi.is_root() && !options.quiet);
@@ -105,7 +92,7 @@ int by_all(const Mpi &mpi, const Options &options, const Read &read, const Call 
             throw Error(status, in_terms_of_file(perm_mpi_last_error(), options.file, options.format));
     });
     if (answered != exit_answered) return answered;
-    return mpi.agreed(guarded(mpi, options.json, [&] {
+    return mpi.agreed(said_by_root(mpi, options.json, [&] {
         if (mpi.is_root()) tell(watch.seconds(), seconds_read);
     }));
 }
@@ -187,7 +174,9 @@ int matchings(const Mpi &mpi, const Options &options) {
             task.take(Task::matchings(input->csr(), options_of_task(options)));
         },
         [&](const perm_opts &opts) { return task.run(opts); },
-        [&](double seconds, double) { write_matchings(options, task.results(), input->csr(), seconds); });
+        [&](double seconds, double) {
+            write_numbers(options, task.results(), "matchings", input->csr(), seconds);
+        });
 }
 
 int periodic(const Mpi &mpi, const Options &options) {
@@ -215,13 +204,6 @@ int periodic(const Mpi &mpi, const Options &options) {
                 answer.terms = std::move(results);
             write_periodic(options, std::move(answer));
         });
-}
-
-// Of perm's, what is shared out.
-void add_periodic_term_options(CLI::App &command, Options &options) {
-    add_periodic_options(command, options);
-    for (const char *name : {"--generating-function", "--growth"})
-        command.remove_option(command.get_option(name));
 }
 
 int sample(const Mpi &mpi, const Options &options) {
@@ -253,21 +235,15 @@ int parse_and_run(int argc, char **argv, const Mpi &mpi) {
         app.add_subcommand("periodic", "Permanents of a matrix of equal cells, of any number of them");
     CLI::App *sampling =
         app.add_subcommand("sample", "Draw matchings of the matrix of a file with their exact probabilities");
-    for (CLI::App *command : {computing, estimating, matching}) add_plan_options(*command, options);
-    add_periodic_term_options(*repeating, options);
-    add_sample_options(*sampling, options);
-    for (CLI::App *command : {computing, estimating, matching, repeating, sampling}) {
+    const std::pair<CLI::App *, unsigned> all[] = {{computing, subcommand::mpi_compute},
+                                                   {estimating, subcommand::mpi_estimate},
+                                                   {matching, subcommand::mpi_matchings},
+                                                   {repeating, subcommand::mpi_periodic},
+                                                   {sampling, subcommand::mpi_sample}};
+    for (const auto &[command, which] : all) {
         command->footer(footer);
-        add_checkpoint_options(*command, options);
-        add_json_option(*command, options);
+        add_options(*command, which, options);
     }
-    add_estimate_options(*estimating, options);
-    add_quiet_option(*computing, options,
-                     "print the permanent alone; no progress; a missed tolerance is still reported");
-    add_quiet_option(*estimating, options, "print the estimate alone; no progress");
-    for (CLI::App *command : {matching, repeating})
-        add_quiet_option(*command, options, "print the numbers alone; no progress");
-    add_quiet_option(*sampling, options, "print the samples alone; no progress");
     try {
         app.parse(argc, argv);
     } catch (const CLI::CallForHelp &) {

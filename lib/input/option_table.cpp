@@ -51,8 +51,11 @@ template <class Each> class Set {
         for (const Each one : all) bits_ |= bit(one);
     }
     constexpr bool has(Each one) const { return (bits_ & bit(one)) != 0; }
+    constexpr Set operator|(const Set &others) const { return Set(bits_ | others.bits_); }
+    constexpr Set operator~() const { return Set(~bits_); }
 
   private:
+    explicit constexpr Set(std::uint32_t bits) : bits_(bits) {}
     static constexpr std::uint32_t bit(Each one) { return std::uint32_t{1} << static_cast<int>(one); }
 
     std::uint32_t bits_ = 0;
@@ -71,40 +74,24 @@ struct Rule {
 namespace option_rules {
 using enum Option;
 
+using Calls = Set<Call>;
+constexpr Calls derivatives{Call::plan_gradient, Call::plan_gradient_batch, Call::plan_hessian_product};
+constexpr Calls of_plans = derivatives | Calls{Call::plan_marginals};
+constexpr Calls full_sums{Call::sub_permanents, Call::gradients, Call::sample_photons};
+constexpr Calls estimates{Call::estimate, Call::estimate_shards};
+constexpr Calls far_periods{Call::periodic_generating_function, Call::periodic_growth};
+constexpr Calls periods = far_periods | Calls{Call::periodic_create, Call::periodic_execute};
+
 constexpr Rule rules[] = {
-    {{Call::compute,
-      Call::compute_product,
-      Call::permanents,
-      Call::plan_execute,
-      Call::plan_execute_batch,
-      Call::plan_gradient,
-      Call::plan_gradient_batch,
-      Call::plan_hessian_product,
-      Call::plan_marginals,
-      Call::plan_shards,
-      Call::matchings,
-      Call::polynomial,
-      Call::sub_permanents,
-      Call::gradients,
-      Call::sample_photons,
-      Call::bounds,
-      Call::estimate,
-      Call::estimate_shards,
-      Call::sample,
-      Call::sampler_create,
-      Call::periodic_create,
-      Call::periodic_execute,
-      Call::periodic_generating_function,
-      Call::periodic_growth},
+    {~Calls{Call::plan_create, Call::plan_load, Call::or_estimate},
      {machine},
      "",
      "what is planned for another machine is not to be executed here: save the plan and load it there, "
      "or leave out the option machine"},
 
-    {{Call::compute_product, Call::permanents, Call::plan_hessian_product, Call::sub_permanents,
-      Call::gradients, Call::sample_photons, Call::bounds, Call::estimate, Call::estimate_shards,
-      Call::periodic_create, Call::periodic_execute, Call::periodic_generating_function,
-      Call::periodic_growth, Call::or_estimate},
+    {Calls{Call::compute_product, Call::permanents, Call::plan_hessian_product, Call::bounds,
+           Call::or_estimate} |
+         full_sums | estimates | periods,
      {function},
      "",
      "this is known of permanents alone: hafnians are computed, planned, executed in batches and in shards, "
@@ -131,24 +118,18 @@ constexpr Rule rules[] = {
      "chunks that are equal are not the same on every machine, so they cannot be shared out: use chunks "
      "ceg",
      PERM_UNSUPPORTED},
-    {{Call::plan_gradient, Call::plan_gradient_batch, Call::plan_hessian_product, Call::plan_marginals},
+    {of_plans,
      {engine},
      "auto, frontier, planar, bjorklund, hermite",
      "derivatives and probabilities go along the frontier, by an inverse, or over sums and sets of their "
      "own: make the plan with engine auto, frontier or planar; of a hafnian also with bjorklund or hermite"},
-    {{Call::plan_gradient, Call::plan_gradient_batch, Call::plan_hessian_product},
+    {of_plans,
      {precision},
      "auto, double, exact",
-     "derivatives are computed in doubles, with certain bounds: make the plan without a precision, or "
-     "with \"double\"",
+     "derivatives and probabilities are computed in doubles, with certain bounds: make the plan without a "
+     "precision, or with \"double\"",
      PERM_UNSUPPORTED},
-    {{Call::plan_marginals},
-     {precision},
-     "auto, double, exact",
-     "probabilities are computed in doubles, with certain bounds: make the plan without a precision, or "
-     "with \"double\"",
-     PERM_UNSUPPORTED},
-    {{Call::plan_gradient, Call::plan_gradient_batch, Call::plan_hessian_product, Call::plan_marginals},
+    {of_plans,
      {decompose, chunks},
      "",
      "nothing is expanded for derivatives and probabilities, nor divided into chunks: make the plan "
@@ -181,12 +162,12 @@ constexpr Rule rules[] = {
      "auto, double, dd, exact, mod:P",
      "coefficients are computed with precision auto, double, dd, exact or mod:P"},
 
-    {{Call::sub_permanents, Call::gradients, Call::sample_photons},
+    {full_sums,
      {engine, tolerance, seed, without, decompose, chunks, gpus},
      "",
      "these are sums over signs of full matrices, without a plan, in doubles with their bounds: leave it "
      "out; perm_compute and perm_plan_gradient know it"},
-    {{Call::sub_permanents, Call::gradients, Call::sample_photons},
+    {full_sums,
      {precision},
      "auto, double",
      "these are computed in doubles, with certain bounds: use precision auto or double"},
@@ -207,7 +188,7 @@ constexpr Rule rules[] = {
      "no kernels are compiled, so none are kept: leave it out",
      PERM_OK},
 
-    {{Call::estimate, Call::estimate_shards},
+    {estimates,
      {engine, precision, tolerance, decompose, chunks, gpus},
      "",
      "an estimate is drawn from samples: what it is to come to is told by epsilon, delta, method and "
@@ -224,20 +205,18 @@ constexpr Rule rules[] = {
      "what a sampler draws, or a shard, is the caller's to keep: leave it out, or draw all at once "
      "(perm_sample)"},
 
-    {{Call::periodic_create, Call::periodic_execute, Call::periodic_generating_function,
-      Call::periodic_growth},
+    {periods,
      {engine},
      "auto, frontier",
      "a periodic matrix is computed by the frontier of one cell: use engine auto or frontier",
      PERM_UNSUPPORTED},
-    {{Call::periodic_generating_function, Call::periodic_growth},
+    {far_periods,
      {checkpoint, checkpoint_seconds},
      "",
      "terms of a periodic matrix are kept in it, neither a generating function nor the growth: leave it "
      "out, or ask for terms",
      PERM_UNSUPPORTED},
-    {{Call::periodic_create, Call::periodic_execute, Call::periodic_generating_function,
-      Call::periodic_growth},
+    {periods,
      {seed, without, decompose, chunks, gpus},
      "",
      "a periodic matrix is computed by the operator of one cell, without a search or reductions: leave "
@@ -256,7 +235,7 @@ constexpr Rule rules[] = {
      "auto, double, exact",
      "the growth is a certain bracket in doubles: leave the precision at auto; the terms are had in "
      "others"},
-    {{Call::periodic_generating_function, Call::periodic_growth},
+    {far_periods,
      {tolerance},
      "",
      "a generating function is exact, and the growth a bracket as narrow as doubles are: leave it out, "

@@ -31,30 +31,6 @@ template <class Low, class High> void both(std::size_t primes, const Low &low, c
     parallel_for(2, [&](std::uint64_t k) { k == 0 ? low() : high(); });
 }
 
-constexpr std::size_t few_primes = 200; // until then the square of how many they are is less
-
-// One prime after the other (Garner, IRE Trans. Electronic Computers EC-8 (1959)).
-class Garner {
-  public:
-    void add(std::uint64_t p, std::uint64_t residue) {
-        const Montgomery field(p);
-        const std::uint64_t inverse = field.power(field.to(mpz_fdiv_ui(modulus_.get_mpz_t(), p)), p - 2);
-        const std::uint64_t apart = field.subtract(residue, mpz_fdiv_ui(value_.get_mpz_t(), p));
-        value_ += modulus_ * field.multiply(apart, inverse);
-        modulus_ *= p;
-    }
-    mpz_class value() && { return std::move(value_); }
-    const mpz_class &modulus() const { return modulus_; }
-
-  private:
-    mpz_class value_ = 0, modulus_ = 1;
-};
-
-mpz_class symmetric_of(mpz_class value, const mpz_class &modulus) {
-    if (2 * value > modulus) value -= modulus;
-    return value;
-}
-
 } // namespace
 
 // Products of halves of a list of primes, of halves of these, and so on: what turns residues into an integer
@@ -70,7 +46,7 @@ class ProductTree {
   public:
     // Odd primes below 2^62, none twice. Large products are made on several threads.
     ProductTree(const std::vector<std::uint64_t> &primes, const Poll &poll)
-        : primes_(&primes), inverses_(primes.size(), 1) {
+        : primes_(&primes), fields_(primes.begin(), primes.end()), inverses_(primes.size(), 1) {
         multiply(root_, 0, primes.size(), poll);
         find_inverses(root_, sum(root_, inverses_, poll), poll);
     }
@@ -80,10 +56,7 @@ class ProductTree {
     // 0 .. product() - 1.
     mpz_class from(const std::vector<std::uint64_t> &residues, const Poll &poll) const {
         std::vector<std::uint64_t> c(residues.size());
-        for (std::size_t k = 0; k < c.size(); ++k) {
-            const Montgomery field((*primes_)[k]);
-            c[k] = field.multiply(field.to(residues[k]), inverses_[k]);
-        }
+        for (std::size_t k = 0; k < c.size(); ++k) c[k] = fields_[k].multiply(residues[k], inverses_[k]);
         mpz_class x = sum(root_, c, poll);
         mpz_tdiv_r(x.get_mpz_t(), x.get_mpz_t(), root_.product.get_mpz_t());
         return x;
@@ -92,7 +65,7 @@ class ProductTree {
     // That it holds, and one number beside it.
     static std::int64_t bytes(std::size_t primes) {
         const auto levels = static_cast<std::int64_t>(std::bit_width(primes / primes_of_a_leaf));
-        constexpr std::int64_t numbers_beside = 8; // the number, its halves, and GMP's own
+        constexpr std::int64_t numbers_beside = 11; // fields, the number, its halves, and GMP's own
         return static_cast<std::int64_t>(8 * primes) * (levels + numbers_beside);
     }
 
@@ -127,12 +100,11 @@ class ProductTree {
         mpz_class low, high;
         if (!node.low) {
             poll();
-            mpz_class product = (*primes_)[node.begin]; // of those that have been added
-            low = c[node.begin];
-            for (std::size_t k = node.begin + 1; k < node.end; ++k) {
+            mpz_class product = 1; // of those that have been added
+            for (std::size_t k = node.begin; k < node.end; ++k) {
                 low *= (*primes_)[k];
                 mpz_addmul_ui(low.get_mpz_t(), product.get_mpz_t(), c[k]);
-                if (k + 1 < node.end) product *= (*primes_)[k];
+                product *= (*primes_)[k];
             }
             return low;
         }
@@ -157,9 +129,8 @@ class ProductTree {
         if (!node.low) {
             for (std::size_t k = node.begin; k < node.end; ++k) {
                 const std::uint64_t p = (*primes_)[k];
-                const Montgomery field(p);
-                const std::uint64_t others = field.to(mpz_fdiv_ui(rest.get_mpz_t(), p));
-                inverses_[k] = field.from(field.power(others, p - 2));
+                const std::uint64_t others = fields_[k].to(mpz_fdiv_ui(rest.get_mpz_t(), p));
+                inverses_[k] = fields_[k].power(others, p - 2);
             }
             return;
         }
@@ -173,7 +144,8 @@ class ProductTree {
     }
 
     const std::vector<std::uint64_t> *primes_;
-    std::vector<std::uint64_t> inverses_; // 1 / (M / p) modulo p
+    std::vector<Montgomery> fields_;
+    std::vector<std::uint64_t> inverses_; // 2^64 / (M / p) modulo p
     Node root_;
 };
 
@@ -181,7 +153,6 @@ ChineseRemainder::ChineseRemainder(const std::vector<std::uint64_t> &primes, boo
                                    MemoryAccount *account)
     : gaussian_(gaussian), charge_(account) {
     for (std::size_t k = 0; k < primes.size(); k += gaussian ? 2 : 1) primes_.push_back(primes[k]);
-    if (primes_.size() <= few_primes) return;
     charge_.resize(ProductTree::bytes(primes_.size()));
     tree_ = std::make_unique<const ProductTree>(primes_, poll);
 }
@@ -189,14 +160,9 @@ ChineseRemainder::ChineseRemainder(const std::vector<std::uint64_t> &primes, boo
 ChineseRemainder::~ChineseRemainder() = default;
 
 mpz_class ChineseRemainder::symmetric(const std::vector<std::uint64_t> &residues, const Poll &poll) const {
-    if (tree_) return symmetric_of(tree_->from(residues, poll), tree_->product());
-    Garner number;
-    for (std::size_t k = 0; k < primes_.size(); ++k) {
-        poll();
-        number.add(primes_[k], residues[k]);
-    }
-    const mpz_class modulus = number.modulus();
-    return symmetric_of(std::move(number).value(), modulus);
+    mpz_class value = tree_->from(residues, poll);
+    if (2 * value > tree_->product()) value -= tree_->product();
+    return value;
 }
 
 Gaussian ChineseRemainder::from(const std::vector<std::uint64_t> &residues, const Poll &poll) const {

@@ -35,7 +35,7 @@ class ChineseRemainder {
     std::vector<std::uint64_t> primes_; // each once
     bool gaussian_;
     Charge charge_;
-    std::unique_ptr<const ProductTree> tree_; // of many primes
+    std::unique_ptr<const ProductTree> tree_; // of the primes
 };
 
 // Puts one number together from its residues.

@@ -1,5 +1,7 @@
 #include "lib/number/precision.hpp"
 
+#include <cstddef>
+
 namespace libperm {
 
 Arithmetic Numbers::arithmetic() const {
@@ -14,23 +16,8 @@ Arithmetic Numbers::arithmetic() const {
 }
 
 std::string precision_name(Precision precision) {
-    switch (precision) {
-    case Precision::automatic:
-        return "auto";
-    case Precision::double_:
-        return "double";
-    case Precision::kahan:
-        return "kahan";
-    case Precision::dq:
-        return "dq";
-    case Precision::dd:
-        return "dd";
-    case Precision::exact:
-        return "exact";
-    case Precision::mpfr:
-        return "mpfr";
-    }
-    return "?";
+    constexpr const char *names[] = {"auto", "double", "kahan", "dq", "dd", "exact", "mpfr"};
+    return names[static_cast<std::size_t>(precision)];
 }
 
 } // namespace libperm

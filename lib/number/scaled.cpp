@@ -1,5 +1,6 @@
 #include "lib/number/scaled.hpp"
 
+#include "jit/text/text.hpp"
 #include "lib/number/bits.hpp"
 #include "lib/number/digits.hpp"
 #include "lib/number/mpfr_number.hpp"
@@ -64,10 +65,8 @@ std::string to_text(const MpfrNumber &value, std::size_t digits) {
     std::string all = text.get();
     const std::string sign = all.front() == '-' ? "-" : "";
     all.erase(0, sign.size());
-    const auto exponent = static_cast<std::int64_t>(point) - 1;
-    std::string magnitude = std::to_string(std::abs(exponent));
-    if (magnitude.size() < 2) magnitude.insert(0, 1, '0');
-    return sign + all.substr(0, 1) + "." + all.substr(1) + "e" + (exponent < 0 ? "-" : "+") + magnitude;
+    return formatted("{}{}.{}e{:+03}", sign, all.front(), all.substr(1),
+                     static_cast<std::int64_t>(point) - 1);
 }
 
 bool is_in_range(const Scaled &x) { return x.exp2 > -1000 && x.exp2 <= 1000; } // of normal doubles
@@ -82,22 +81,6 @@ std::size_t digits_of_fraction(const Scaled &x) {
     const double whole = std::floor(static_cast<double>(x.exp2) * std::log10(2.0)) + 1;
     const double digits = whole - static_cast<double>(unit_of(x));
     return digits > most_digits ? least_digits : std::max(least_digits, static_cast<std::size_t>(digits));
-}
-
-std::string fixed_text(double integer) {
-    std::string text(320, '\0');
-    text.resize(static_cast<std::size_t>(
-        std::to_chars(text.data(), text.data() + text.size(), integer, std::chars_format::fixed, 0).ptr -
-        text.data()));
-    return text;
-}
-
-std::string scientific_text(double x, std::size_t digits) {
-    std::string text(digits + 16, '\0');
-    const auto end = std::to_chars(text.data(), text.data() + text.size(), x, std::chars_format::scientific,
-                                   static_cast<int>(digits) - 1);
-    text.resize(static_cast<std::size_t>(end.ptr - text.data()));
-    return text;
 }
 
 } // namespace
@@ -126,12 +109,12 @@ std::string to_text(const Scaled &x, std::size_t digits) {
     if (char *const end = quick_text(x, digits, quick)) return {quick, end}; // as most often
     if (digits == every_digit) {
         if (is_integer(x) && x.exp2 <= most_integer_bits) {
-            if (is_in_range(x)) return fixed_text(to_double(x));
+            if (is_in_range(x)) return formatted("{:.0f}", to_double(x));
             return shifted(mpq_class(x.mantissa), x.exp2).get_num().get_str();
         }
         digits = is_integer(x) ? least_digits : digits_of_fraction(x);
     }
-    if (is_in_range(x)) return scientific_text(to_double(x), digits);
+    if (is_in_range(x)) return formatted("{:.{}e}", to_double(x), digits - 1);
     const WholeExponentRange range;
     MpfrNumber value(53); // holds the mantissa
     mpfr_set_d(value, x.mantissa, MPFR_RNDN);

@@ -1,5 +1,7 @@
 #include "lib/number/wide_value.hpp"
 
+#include "lib/number/mpfr_number.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -9,29 +11,10 @@ namespace {
 
 // The nearest double to x * 2^-exp2.
 double nearest(const mpq_class &x, std::int64_t exp2) {
-    if (x == 0) return 0;
-    mpz_class num = abs(x.get_num()), den = x.get_den();
-    // A quotient of 64 bits or 65, with what is left over told in its last bit.
-    const auto bits = [](const mpz_class &z) {
-        return static_cast<std::int64_t>(mpz_sizeinbase(z.get_mpz_t(), 2));
-    };
-    const std::int64_t shift = 64 - (bits(num) - bits(den));
-    if (shift > 0)
-        num <<= static_cast<mp_bitcnt_t>(shift);
-    else
-        den <<= static_cast<mp_bitcnt_t>(-shift);
-    mpz_class quotient, rest;
-    mpz_fdiv_qr(quotient.get_mpz_t(), rest.get_mpz_t(), num.get_mpz_t(), den.get_mpz_t());
-    // Beyond 53 bits: to nearest, ties to even.
-    const std::int64_t more = bits(quotient) - 53;
-    mpz_class kept = quotient >> static_cast<mp_bitcnt_t>(more);
-    const mpz_class cut = quotient - (kept << static_cast<mp_bitcnt_t>(more));
-    const mpz_class half = mpz_class(1) << static_cast<mp_bitcnt_t>(more - 1);
-    const int side = cmp(cut, half);
-    if (side > 0 || (side == 0 && (rest != 0 || mpz_odd_p(kept.get_mpz_t())))) ++kept;
-    const double value = std::ldexp(
-        kept.get_d(), static_cast<int>(std::clamp<std::int64_t>(more - shift - exp2, -5000, 5000)));
-    return x < 0 ? -value : value;
+    MpfrNumber value(53);
+    mpfr_set_q(value, x.get_mpq_t(), MPFR_RNDN);
+    mpfr_mul_2si(value, value, static_cast<long>(-exp2), MPFR_RNDN);
+    return mpfr_get_d(value, MPFR_RNDN);
 }
 
 } // namespace

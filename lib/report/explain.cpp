@@ -1,4 +1,4 @@
-#include "lib/report/explain.hpp"
+#include "lib/report/report.hpp"
 
 #include "jit/text/text.hpp"
 #include "lib/base/system.hpp"

@@ -1,5 +1,5 @@
-#include "lib/report/info.hpp"
 #include "lib/plan/engines.hpp"
+#include "lib/report/report.hpp"
 
 #include "jit/compile/cache_file.hpp"
 #include "jit/compile/cache_folder.hpp"

@@ -1,4 +1,4 @@
-#include "lib/report/kernel_source.hpp"
+#include "lib/report/report.hpp"
 
 #include "jit/compile/kernel_recipe.hpp"
 #include "jit/compile/nvrtc.hpp"

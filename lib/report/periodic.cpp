@@ -1,4 +1,4 @@
-#include "lib/report/periodic.hpp"
+#include "lib/report/report.hpp"
 
 #include "jit/text/text.hpp"
 #include "lib/base/json.hpp"
@@ -14,44 +14,37 @@
 namespace libperm {
 namespace {
 
-// How a plan's operator is stored, and what that takes: chosen for each request by predicted time.
-struct PeriodicStorage {
-    // A table changed in place, or the rows of a cell as factors; of joined ends for each start.
-    bool is_table = false;
-    double seconds_of_cell = 0; // of doubles (tables: of a residue), on the plan's threads
-    // Written out as full matrices and squared: blocks, in how many sectors, of so many orbits at most.
-    struct Squares {
-        std::int64_t doubles_from = 0, dd_from = 0; // the least length; 0: not at any
-        std::size_t blocks = 0, sectors = 0, largest = 0;
-        double seconds_of_million = 0; // cells, in doubles
-    } squares;
-};
-
-PeriodicStorage storage_of(const PeriodicPlan &plan) {
-    PeriodicStorage out;
+// How a plan's operator is stored, a table changed in place, or the rows of a cell as factors, of joined ends
+// for each start, and what that takes on the plan's threads: of doubles, of tables of a residue. Squares:
+// written out as full matrices and squared: from which length on, blocks, in how many sectors, of so many
+// orbits at most.
+Json storage_of(const PeriodicPlan &plan) {
     const double threads = plan.options.threads;
     const std::int64_t begin = plan.first_term() + 1;
-    if (plan.tables) {
-        out.is_table = true;
-        out.seconds_of_cell = exact_seconds(plan, begin, 1, 0) / static_cast<double>(begin) / threads;
-        return out;
-    }
-    out.seconds_of_cell = float_seconds(plan, begin, 1, false) / threads;
-    PeriodicStorage::Squares &squares = out.squares;
-    squares.doubles_from = squared_from(plan, false);
-    squares.dd_from = squared_from(plan, true);
-    if (squares.doubles_from == 0) return out;
+    if (plan.tables)
+        return {{"form", "table"},
+                {"seconds_of_cell", exact_seconds(plan, begin, 1, 0) / static_cast<double>(begin) / threads}};
+    Json stored{{"form", "factors"}, {"seconds_of_cell", float_seconds(plan, begin, 1, false) / threads}};
+    const std::int64_t doubles_from = squared_from(plan, false);
+    if (doubles_from == 0) return stored;
     constexpr std::int64_t million = 1000000;
-    squares.seconds_of_million = squares_seconds(plan, million, !plan.real, false) / threads;
+    std::int64_t blocks = 0, sectors = 0;
+    std::size_t largest = 0;
     for (const PeriodBlock &block : plan.blocks()) {
         if (block.alike == 0) continue;
-        ++squares.blocks;
+        ++blocks;
         for (const Sector &sector : sectors_of(block)) {
-            squares.sectors += sector.size() > 0;
-            squares.largest = std::max(squares.largest, sector.size());
+            sectors += sector.size() > 0;
+            largest = std::max(largest, sector.size());
         }
     }
-    return out;
+    stored["squares"] = {{"doubles_from", doubles_from},
+                         {"dd_from", squared_from(plan, true)},
+                         {"blocks", blocks},
+                         {"sectors", sectors},
+                         {"largest", largest},
+                         {"seconds_of_million", squares_seconds(plan, million, !plan.real, false) / threads}};
+    return stored;
 }
 
 // "1 - 3 x^2 + 1/2 x^3"
@@ -75,9 +68,7 @@ Json texts(const std::vector<mpq_class> &coefficients) {
     return list;
 }
 
-} // namespace
-
-std::string periodic_json(const PeriodicPlan &plan) {
+Json json_of(const PeriodicPlan &plan) {
     const PeriodicMatrix &a = plan.matrix;
     Json j{
         {"rows", a.rows}, {"reach", a.reach}, {"joined", a.joined}, {"transposed", plan.program.transposed}};
@@ -93,43 +84,40 @@ std::string periodic_json(const PeriodicPlan &plan) {
     j["moves"] = plan.moves();
     j["written_out"] = !plan.tables.has_value();
     if (a.joined && !plan.tables) j["loops"] = static_cast<std::int64_t>(plan.loops.size());
-    const PeriodicStorage storage = storage_of(plan);
-    Json stored{{"form", storage.is_table ? "table" : "factors"},
-                {"seconds_of_cell", storage.seconds_of_cell}};
-    if (const PeriodicStorage::Squares &squares = storage.squares; squares.doubles_from > 0)
-        stored["squares"] = Json{{"doubles_from", squares.doubles_from},
-                                 {"dd_from", squares.dd_from},
-                                 {"blocks", static_cast<std::int64_t>(squares.blocks)},
-                                 {"sectors", static_cast<std::int64_t>(squares.sectors)},
-                                 {"largest", static_cast<std::int64_t>(squares.largest)},
-                                 {"seconds_of_million", squares.seconds_of_million}};
-    j["storage"] = std::move(stored);
+    j["storage"] = storage_of(plan);
     j["nonnegative"] = plan.nonnegative;
     j["integers"] = plan.integers;
-    return j.written();
+    return j;
 }
 
+} // namespace
+
+std::string periodic_json(const PeriodicPlan &plan) { return json_of(plan).written(); }
+
 std::string periodic_text(const PeriodicPlan &plan) {
-    const PeriodicMatrix &a = plan.matrix;
-    std::string text = formatted("cells of {} rows, coupled to {} on either side, {} ends\n", a.rows, a.reach,
-                                 a.joined ? "joined" : "open");
+    const Json j = json_of(plan);
+    const bool joined = j.flag("joined");
+    std::string text = formatted("cells of {} rows, coupled to {} on either side, {} ends\n",
+                                 j.integer("rows"), j.integer("reach"), joined ? "joined" : "open");
     text += formatted("frontier over the {}: {} columns open at a cut, {} states, {:.0f} moves a cell\n",
-                      plan.program.transposed ? "columns" : "rows", plan.program.open_columns(),
-                      plan.states(), plan.moves());
+                      j.flag("transposed") ? "columns" : "rows", j.integer("open_columns"),
+                      j.integer("states"), j.at("moves").number());
     if (plan.tables)
         text += formatted(
             "not written out: a table of {} slots is changed in place, {} cells until they come round\n",
             plan.tables->slots, plan.tables->periods);
-    if (a.joined && !plan.tables)
-        text += formatted("{} loops of states, each with a trace of its own\n", plan.loops.size());
-    const PeriodicStorage storage = storage_of(plan);
+    if (const Json *loops = j.find("loops"))
+        text += formatted("{} loops of states, each with a trace of its own\n", loops->integer());
+    const Json &stored = j.at("storage");
     text += formatted("stored as {}: about {:.2g} s a cell\n",
-                      storage.is_table ? "a table of residues" : "the factors that its rows are",
-                      storage.seconds_of_cell);
-    if (const PeriodicStorage::Squares &squares = storage.squares; squares.doubles_from > 0)
-        text += formatted("in doubles squared from {} cells on, as full matrices, the largest {} x {}: about "
-                          "{:.2g} s for a million cells\n",
-                          squares.doubles_from, squares.largest, squares.largest, squares.seconds_of_million);
+                      plan.tables ? "a table of residues" : "the factors that its rows are",
+                      stored.at("seconds_of_cell").number());
+    if (const Json *squares = stored.find("squares"))
+        text +=
+            formatted("in doubles squared from {0} cells on, as full matrices, the largest {1} x {1}: about "
+                      "{2:.2g} s for a million cells\n",
+                      squares->integer("doubles_from"), squares->integer("largest"),
+                      squares->at("seconds_of_million").number());
     return text;
 }
 

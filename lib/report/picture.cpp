@@ -97,39 +97,24 @@ Lines as_met(const Pattern &a, const Lines &rows) {
     return cols;
 }
 
-// The lines come as their entries are met.
-Order order_of_branches(const FrontierProgram &program, const Pattern &block) {
-    Lines rows;
-    std::vector<bool> met(at(block.rows), false);
+// This is the order in which the frontier runs through its block: the lines come as their entries are met.
+Order order_of(const FrontierProgram &program, const Pattern &block) {
+    if (program.steps.empty()) return {as_given(block.rows), as_given(block.cols)};
+    Lines lines;
+    std::vector<bool> met(at(block.rows), false); // the block is square
     for (const FrontierStep &step : program.steps)
         for (const FrontierTerm &t : step.terms) {
             if (t.entry < 0) continue;
             const auto end = std::upper_bound(block.row_ptr.begin(), block.row_ptr.end(), t.entry);
-            const auto row = static_cast<std::int32_t>(end - block.row_ptr.begin()) - 1;
-            if (!met[at(row)]) rows.push_back(row);
-            met[at(row)] = true;
+            const std::int32_t line = program.transposed
+                                          ? block.col[at(t.entry)]
+                                          : static_cast<std::int32_t>(end - block.row_ptr.begin()) - 1;
+            if (!met[at(line)]) lines.push_back(line);
+            met[at(line)] = true;
         }
-    Lines cols = as_met(block, rows);
-    return {std::move(rows), std::move(cols)};
-}
-
-// This is the order in which the frontier runs through its block.
-Order order_of(const FrontierProgram &program, const Pattern &block) {
-    if (program.steps.empty()) return {as_given(block.rows), as_given(block.cols)};
-    if (!program.branches.empty()) return order_of_branches(program, block);
-    Lines lines;
-    for (const FrontierStep &step : program.steps) {
-        const std::int64_t entry = step.terms.front().entry; // any of the row
-        const auto end = std::upper_bound(block.row_ptr.begin(), block.row_ptr.end(), entry);
-        lines.push_back(program.transposed ? block.col[at(entry)]
-                                           : static_cast<std::int32_t>(end - block.row_ptr.begin()) - 1);
-    }
-    if (program.transposed) {
-        Lines rows = as_met(transpose(block).pattern, lines);
-        return {std::move(rows), std::move(lines)};
-    }
-    Lines cols = as_met(block, lines);
-    return {std::move(lines), std::move(cols)};
+    Lines others = as_met(program.transposed ? transpose(block).pattern : block, lines);
+    if (program.transposed) return {std::move(others), std::move(lines)};
+    return {std::move(lines), std::move(others)};
 }
 
 // The form of the fastest frontier, among those whose order is there.

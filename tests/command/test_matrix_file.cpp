@@ -6,12 +6,8 @@
 
 #include <doctest/doctest.h>
 
-#include "csv.hpp"
-#include "edges.hpp"
 #include "file_error.hpp"
 #include "matrix_file.hpp"
-#include "npy.hpp"
-#include "npz.hpp"
 
 #include <cmath>
 #include <complex>

@@ -2,7 +2,6 @@
 #include <doctest/doctest.h>
 
 #include "matrix_file.hpp"
-#include "matrix_market.hpp"
 
 #include <complex>
 #include <cstdint>

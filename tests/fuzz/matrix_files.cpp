@@ -2,13 +2,9 @@
 #include "tests/fuzz/target.hpp"
 #include "tests/support/packed_files.hpp"
 
-#include "csv.hpp"
-#include "edges.hpp"
 #include "file_error.hpp"
 #include "gunzip.hpp"
-#include "matrix_market.hpp"
-#include "npy.hpp"
-#include "npz.hpp"
+#include "matrix_file.hpp"
 
 #include <sstream>
 

@@ -1,7 +1,7 @@
 // The reader of Matrix Market files.
 #include "tests/fuzz/target.hpp"
 
-#include "matrix_market.hpp"
+#include "matrix_file.hpp"
 
 #include <sstream>
 
