@@ -430,7 +430,8 @@ class Builder {
 
     void arrange(FrontierJoin &join, Waiting &joined, const std::array<Waiting *, 2> &sides) {
         using Shared = JoinLines::Shared;
-        const auto [shared, alone] = lines_of(joined, sides);
+        const JoinLines of = lines_of(joined, sides);
+        const auto &[shared, alone] = of;
         join.closing = static_cast<std::int32_t>(
             std::count_if(shared.begin(), shared.end(), [](const Shared &l) { return l.closes; }));
         join.staying = static_cast<std::int32_t>(shared.size()) - join.closing;
@@ -451,9 +452,7 @@ class Builder {
             join.runs[s] = runs_of(std::move(moves));
             program().slots = std::max(program().slots, place);
         }
-        count_products(join, sides, alone, [&, &shared = shared](auto body) {
-            for (const Shared &l : shared) body(l.line, l.closes);
-        });
+        count_products(join, sides, of);
         std::int32_t place = join.alone[0] + join.alone[1];
         for (const Shared &l : shared)
             if (!l.closes) slots.push_back({l.line, place++});
@@ -477,15 +476,14 @@ class Builder {
 
     // Pairs of states: patterns of the shared lines by what they leave to be chosen of the others on both
     // sides, times the choices of these.
-    template <class Moves, class ForShared>
-    void count_products(FrontierJoin &join, const std::array<Waiting *, 2> &sides, const Moves &alone,
-                        const ForShared &for_shared) const {
+    void count_products(FrontierJoin &join, const std::array<Waiting *, 2> &sides,
+                        const JoinLines &of) const {
         const std::size_t n = at(join.closing + join.staying) + 1;
         std::vector<double> ways(n * n, 0), next(n * n);
         ways[0] = 1;
-        for_shared([&](std::int32_t line, bool closes) {
+        for (const auto &[slot, line, closes] : of.shared) {
             std::fill(next.begin(), next.end(), 0);
-            const auto add = [&](bool in_first, bool in_second) {
+            const auto add = [&, line = line](bool in_first, bool in_second) {
                 const std::size_t x = at(chosen(line, in_first)), y = at(chosen(line, in_second));
                 for (std::size_t p = 0; p + x < n; ++p)
                     for (std::size_t q = 0; q + y < n; ++q) next[(p + x) * n + q + y] += ways[p * n + q];
@@ -494,12 +492,12 @@ class Builder {
             add(false, true);
             if (!closes) add(false, false);
             std::swap(ways, next);
-        });
+        }
         std::array<std::vector<double>, 2> choices;
         for (std::size_t s = 0; s < 2; ++s) {
             const Extent all = extent_of(sides[s]->layout);
             for (std::size_t x = 0; x < n; ++x)
-                choices[s].push_back(states_of(static_cast<std::int32_t>(alone[s].size()),
+                choices[s].push_back(states_of(static_cast<std::int32_t>(of.alone[s].size()),
                                                all.chosen - static_cast<std::int32_t>(x)));
         }
         double products = 0, patterns = 0;
@@ -536,6 +534,22 @@ BranchProgram build_branch_program(std::shared_ptr<const BranchSource> source, c
 BranchProgram build_branch_program(const Pattern &a, BranchDecomposition tree, const Poll &poll) {
     return build_branch_program(std::make_shared<const BranchSource>(BranchSource{a, std::move(tree), {}}),
                                 poll);
+}
+
+BranchShape shape_of(const FrontierProgram &program, const BranchDecomposition &tree) {
+    BranchShape shape;
+    for (const BranchLeaf &leaf : tree.leaves)
+        ++(leaf.kind == BranchLeaf::Kind::row      ? shape.rows
+           : leaf.kind == BranchLeaf::Kind::column ? shape.columns
+                                                   : shape.entries);
+    for (const FrontierStep &step : program.steps) shape.width = std::max(shape.width, step.width_after);
+    for (const FrontierBranch &branch : program.branches) {
+        if (branch.joined[0] < 0) continue;
+        ++shape.joins;
+        shape.width = std::max(shape.width, branch.join.slots());
+        shape.products += branch.join.products_bound;
+    }
+    return shape;
 }
 
 } // namespace libperm

@@ -21,4 +21,16 @@ struct BranchProgram {
 BranchProgram build_branch_program(const Pattern &a, BranchDecomposition tree, const Poll &poll = no_poll);
 BranchProgram build_branch_program(std::shared_ptr<const BranchSource> source, const Poll &poll = no_poll);
 
+// A tree and the program made from it, in a few numbers.
+struct BranchShape {
+    std::int32_t width = 0;                          // lines of the largest middle set that a list waits with
+    std::int32_t rows = 0, columns = 0, entries = 0; // leaves
+    std::int32_t joins = 0; // of two lists; a leaf's is a step of the list that it is added to
+    double products = 0;    // of all joins, at most
+
+    friend bool operator==(const BranchShape &, const BranchShape &) = default;
+};
+
+BranchShape shape_of(const FrontierProgram &program, const BranchDecomposition &tree);
+
 } // namespace libperm

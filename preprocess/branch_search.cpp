@@ -1,16 +1,164 @@
 #include "preprocess/branch_search.hpp"
 
-#include "preprocess/branch_annealing.hpp"
 #include "preprocess/branch_starts.hpp"
-#include "preprocess/branch_walk.hpp"
+#include "preprocess/index.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <utility>
 
 namespace libperm {
 namespace {
+
+// ---------------------------------------------------------------- annealing by rotations
+
+// A rotation that makes its two joins f times as dear is made with the probability f^-coldness.
+struct AnnealingSchedule {
+    double seconds = 0; // of work
+    double first_coldness = 3, last_coldness = 30;
+};
+
+// The joins that most of the run goes into.
+void find_dear(const BranchTree &tree, std::vector<std::int32_t> &dear) {
+    dear.clear();
+    const double mean = tree.seconds() / (tree.size() - tree.leaves());
+    for (std::int32_t k = tree.leaves(); k < tree.size(); ++k)
+        if (tree.node(k).seconds > mean) dear.push_back(k);
+}
+
+std::int32_t below(std::uint64_t bits, std::int32_t n) {
+    return static_cast<std::int32_t>((bits >> 33) * static_cast<std::uint64_t>(n) >> 31);
+}
+
+void anneal(BranchTree &tree, const AnnealingSchedule &schedule, SearchRandom &random, SearchWork &work) {
+    const std::int32_t joins = tree.size() - tree.leaves();
+    if (joins < 2) return;
+    constexpr int between = 256;                // rotations of one temperature
+    constexpr std::int32_t most_cached = 20000; // nodes: those of larger trees come from memory
+    const double fetched = tree.size() > most_cached ? 800 : 0;
+    std::vector<std::int32_t> dear;
+    std::int32_t until_found = 0; // rotations before the dear ones are looked for
+    const double start = work.seconds();
+    const auto gone_by = [&] { return (work.seconds() - start) / schedule.seconds; };
+    while (gone_by() < 1) {
+        const double gone = gone_by();
+        const double coldness =
+            schedule.first_coldness * std::pow(schedule.last_coldness / schedule.first_coldness, gone);
+        double taken = 0;
+        if (until_found <= 0) {
+            find_dear(tree, dear);
+            until_found = joins;
+            taken += 3.0 * joins;
+        }
+        until_found -= between;
+        for (int k = 0; k < between; ++k) {
+            const std::uint64_t bits = random.bits();
+            // One in two among the dear ones, or next to them.
+            std::int32_t parent = tree.leaves() + below(bits, joins);
+            if ((bits & 4) && !dear.empty()) {
+                parent = dear[static_cast<std::size_t>(below(bits, static_cast<std::int32_t>(dear.size())))];
+                if ((bits & 24) == 0 && tree.node(parent).parent >= 0) parent = tree.node(parent).parent;
+                if ((bits & 24) == 8)
+                    parent = std::max(tree.node(parent).child[bits >> 5 & 1], tree.leaves());
+            }
+            const auto rotation = tree.rotation(parent, bits & 1, bits >> 1 & 1);
+            taken += 10;
+            if (!rotation) continue;
+            const BranchTree::Rotated to = tree.rotated(*rotation);
+            taken += fetched + 100 + 3 * static_cast<double>(to.lines);
+            if (to.after > to.before &&
+                random.uniform() >= std::exp(coldness * std::log2(to.before / to.after)))
+                continue;
+            tree.rotate(*rotation, to);
+            taken += 40 + 2 * static_cast<double>(to.lines);
+        }
+        work.take(taken);
+    }
+    tree.sum_seconds();
+}
+
+// ---------------------------------------------------------------- the tree as it is run
+
+bool is_leaf(const BranchTree &tree, std::int32_t k) {
+    return k < tree.leaves() || tree.is_line(tree.node(k));
+}
+
+BranchLeaf leaf_at(const BranchTree &tree, std::int32_t k) {
+    if (k < tree.leaves()) return tree.leaf(k);
+    const BranchNode &x = tree.node(k);
+    const std::int32_t line = x.row >= 0 ? x.row : x.column;
+    if (tree.lines().is_row(line)) return {BranchLeaf::Kind::row, line, -1};
+    return {BranchLeaf::Kind::column, line - tree.lines().rows(), -1};
+}
+
+// Every node after those above it.
+std::vector<std::int32_t> from_the_root(const BranchTree &tree) {
+    std::vector<std::int32_t> order;
+    std::int32_t root = 0;
+    while (tree.node(root).parent >= 0) root = tree.node(root).parent;
+    order.push_back(root);
+    for (std::size_t k = 0; k < order.size(); ++k)
+        if (!is_leaf(tree, order[k]))
+            for (const std::int32_t child : tree.node(order[k]).child) order.push_back(child);
+    return order;
+}
+
+// Of each node the states at once below it, and which child comes first.
+struct Peaks {
+    std::vector<double> states;
+    std::vector<char> second_first;
+};
+
+Peaks find_peaks(const BranchTree &tree, const std::vector<std::int32_t> &order) {
+    Peaks peaks{std::vector<double>(at(tree.size()), 0), std::vector<char>(at(tree.size()), 0)};
+    const auto table = [&](std::int32_t k) { return is_leaf(tree, k) ? 0.0 : tree.node(k).states.count; };
+    for (auto k = order.rbegin(); k != order.rend(); ++k) {
+        if (is_leaf(tree, *k)) continue;
+        const auto [a, b] = tree.node(*k).child;
+        const double first = std::max(peaks.states[at(a)], table(a) + peaks.states[at(b)]),
+                     second = std::max(peaks.states[at(b)], table(b) + peaks.states[at(a)]);
+        peaks.second_first[at(*k)] = second < first;
+        peaks.states[at(*k)] = std::max(table(a) + table(b) + table(*k), std::min(first, second));
+    }
+    return peaks;
+}
+
+// Its joins in the order that holds the fewest states at once; subtrees that are all of a line are leaves.
+FoundBranches walked_branches(const BranchTree &tree) {
+    const std::vector<std::int32_t> order = from_the_root(tree);
+    const Peaks peaks = find_peaks(tree, order);
+    FoundBranches found;
+    found.peak_states = peaks.states[at(order.front())];
+    std::vector<std::int32_t> number(at(tree.size()), -1);
+    const auto leaves = static_cast<std::int32_t>(
+        std::count_if(order.begin(), order.end(), [&](std::int32_t k) { return is_leaf(tree, k); }));
+    std::vector<std::pair<std::int32_t, bool>> stack{{order.front(), false}}; // its children are done
+    while (!stack.empty()) {
+        const auto [k, done] = stack.back();
+        stack.pop_back();
+        if (is_leaf(tree, k)) {
+            number[at(k)] = static_cast<std::int32_t>(found.tree.leaves.size());
+            found.tree.leaves.push_back(leaf_at(tree, k));
+            continue;
+        }
+        auto [a, b] = tree.node(k).child;
+        if (peaks.second_first[at(k)]) std::swap(a, b);
+        if (done) {
+            number[at(k)] = leaves + static_cast<std::int32_t>(found.tree.joins.size());
+            found.tree.joins.push_back({number[at(a)], number[at(b)]});
+            found.seconds += tree.node(k).seconds;
+        } else {
+            stack.push_back({k, true});
+            stack.push_back({b, false});
+            stack.push_back({a, false});
+        }
+    }
+    return found;
+}
+
+// ---------------------------------------------------------------- the search
 
 // A tree that is bettered: a line of search.
 class Candidate {

@@ -4,26 +4,15 @@
 #include "preprocess/frontier_state.hpp"
 #include "preprocess/index.hpp"
 #include "preprocess/parallel.hpp"
+#include "preprocess/search_random.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <memory>
-#include <random>
 
 namespace libperm {
 namespace {
-
-// The standard distributions differ between libraries; these do not.
-class Random {
-  public:
-    explicit Random(std::uint64_t seed) : engine_(seed) {}
-    double uniform() { return static_cast<double>(engine_() >> 11) * 0x1p-53; }
-    std::int32_t below(std::int32_t n) { return static_cast<std::int32_t>(uniform() * n); }
-
-  private:
-    std::mt19937_64 engine_;
-};
 
 constexpr double most_greedy_work = 2e8; // of a line: a fifth of a second
 // Of search on each side: what they find differs, and of short orders several cost little more than one.
@@ -261,7 +250,7 @@ class Walker {
     bool transposed_, too_wide_ = false;
     const Pattern &a_, &at_;
     FrontierState frontier_;
-    Random random_;
+    SearchRandom random_;
     std::vector<std::int32_t> best_, order_;
     double best_cost_ = 1e300, total_ = 0, work_ = 0;
     std::vector<FrontierState::Snapshot> snapshots_, scratch_;

@@ -2,13 +2,13 @@
 
 #include "preprocess/index.hpp"
 #include "preprocess/parallel.hpp"
+#include "preprocess/search_random.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <random>
 
 namespace libperm {
 namespace {
@@ -63,7 +63,7 @@ class Side {
             if (!move_one(next, n - cost.looped)) continue;
             const TreeCost next_cost = cost_of(next);
             const double temperature = 0.05 * (1 - (spent_ - start) / seconds);
-            if (next_cost.cost > cost.cost * (1 - temperature * std::log(1 - uniform()))) continue;
+            if (next_cost.cost > cost.cost * (1 - temperature * std::log(1 - random_.uniform()))) continue;
             now = std::move(next);
             cost = next_cost;
             keep(now, cost.cost);
@@ -71,16 +71,13 @@ class Side {
     }
 
   private:
-    double uniform() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
-    std::int32_t below(std::int32_t n) { return static_cast<std::int32_t>(uniform() * n); }
-
     // A column into or out of the lowest `low` ones, or one for another: in which order the others are looped
     // over hardly matters. Whether that is another order.
     bool move_one(Order &order, std::int32_t low) {
-        std::int32_t from = below(static_cast<std::int32_t>(order.size())), to = below(low);
-        if (uniform() < 0.5) std::swap(from, to);
+        std::int32_t from = random_.below(static_cast<std::int32_t>(order.size())), to = random_.below(low);
+        if (random_.uniform() < 0.5) std::swap(from, to);
         if (from == to) return false;
-        if (uniform() < 0.5) {
+        if (random_.uniform() < 0.5) {
             std::swap(order[at(from)], order[at(to)]);
         } else {
             const std::int32_t column = order[at(from)];
@@ -146,7 +143,7 @@ class Side {
 
     std::vector<LineSet> columns_;
     const TreeLimits &limits_;
-    std::mt19937_64 random_;
+    SearchRandom random_;
     std::vector<Met> met_;
     double spent_ = 0; // seconds, as counted
 };

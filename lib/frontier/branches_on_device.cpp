@@ -24,13 +24,13 @@ BranchPlaces places_in(const FrontierProgram &program, int key_words, const Stat
 int branch_key_words(const FrontierRun &run) { return run.input.block() ? branch_key_words(run.program) : 2; }
 
 BranchesOnDevice::BranchesOnDevice(DeviceQueue &queue, const FrontierProgram &program, int key_words,
-                                   const StateNumbers &numbers, RunControl &control, const DeviceRooms &rooms)
+                                   const StateNumbers &numbers, const DeviceRooms &rooms)
     : queue_(queue),
       key_words_(key_words),
       numbers_(numbers),
       places_(places_in(program, key_words, numbers, rooms.share)),
-      joins_(queue, {key_words, numbers}, control, rooms.sums),
-      steps_(queue, sparse_kernel_of(program, key_words, numbers), program.steps, control, rooms.steps) {}
+      joins_(queue, {key_words, numbers}, rooms.sums),
+      steps_(queue, sparse_kernel_of(program, key_words, numbers), program.steps, rooms.steps) {}
 
 DeviceList BranchesOnDevice::send(const void *keys, const void *numbers, std::size_t count) {
     DeviceList list(queue_, key_words_, numbers_);
@@ -47,9 +47,9 @@ void BranchesOnDevice::fetch(const DeviceList &list, void *keys, void *numbers) 
 }
 
 void BranchesOnDevice::run_steps(DeviceList &list, std::span<const FrontierStep> steps,
-                                 DeviceNumbers &numbers, Counts &counts) {
+                                 DeviceNumbers &numbers, RunControl &control, Counts &counts) {
     std::swap(steps_.list(), list);
-    steps_.run(steps, numbers, counts);
+    steps_.run(steps, numbers, control, counts);
     std::swap(steps_.list(), list);
     if (list.capacity() > 2 * list.size + 1024) list = joins_.copy_of(list); // it may wait
 }
@@ -60,7 +60,7 @@ EngineResult run_branches_on(DeviceQueue &queue, const FrontierRun &run, const D
     const std::array kernels{sparse_frontier_kernels(sparse_kernel_of(run.program, words, numbers)),
                              frontier_join_kernels({words, numbers})};
     queue.load(kernels);
-    BranchesOnDevice device(queue, run.program, words, numbers, run.control, rooms);
+    BranchesOnDevice device(queue, run.program, words, numbers, rooms);
     FrontierRun here = run;
     here.device = &device;
     return run_branches(here);

@@ -1,6 +1,5 @@
 // Branches with numbers that have exponents of their own.
 #include "lib/frontier/branches.hpp"
-#include "lib/frontier/ranged.hpp"
 
 namespace libperm {
 

@@ -3,8 +3,6 @@
 
 namespace libperm {
 
-EngineResult run_wide_branches(const FrontierRun &run) {
-    return run.input.wide() ? compute_wide<WideBranches>(run) : compute_residues<WideBranches>(run);
-}
+EngineResult run_wide_branches(const FrontierRun &run) { return compute_other<WideBranches>(run); }
 
 } // namespace libperm

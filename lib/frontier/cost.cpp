@@ -29,26 +29,34 @@ namespace {
 
 constexpr double row = 1e-6; // of the frontier, whatever its states
 
+// Calls each(states before, states after, pairs that lead somewhere, entries) for all rows of the sparse
+// form.
+template <class Each> void for_sparse_rows(const FrontierProgram &program, const Each &each) {
+    double before = 1, before_bound = 1;
+    for (const FrontierStep &step : program.steps) {
+        const double after = states_after(step, FrontierForm::sparse);
+        each(before, after, std::max(1.0, step.expansions_bound * before / before_bound),
+             static_cast<double>(step.terms.size()));
+        before = after;
+        before_bound = std::max(1.0, step.states_bound);
+    }
+}
+
 Cost sparse_cost(const FrontierProgram &program, bool nonnegative) {
     constexpr double scan = 1.2e-9;  // a (state, entry) pair looked at
     constexpr double merge = 3.5e-9; // one that leads somewhere, for each pairwise union it goes through
     constexpr double append = 4e-9;  // a state
     Cost cost;
-    double before = 1, before_bound = 1, peak_candidates = 1;
+    double peak_candidates = 1;
     cost.peak_states = 1;
-    for (const FrontierStep &step : program.steps) {
-        const double after = states_after(step, FrontierForm::sparse);
-        const double degree = static_cast<double>(step.terms.size());
-        const double expansions = std::max(1.0, step.expansions_bound * before / before_bound);
+    for_sparse_rows(program, [&](double before, double after, double expansions, double degree) {
         cost.operations += expansions;
         cost.states += after;
         cost.peak_states = std::max(cost.peak_states, after);
         peak_candidates = std::max(peak_candidates, before * degree);
         cost.serial_seconds += row + scan * before * degree + append * after +
                                merge * expansions * std::ceil(std::log2(std::max(1.0, degree)));
-        before = after;
-        before_bound = std::max(1.0, step.states_bound);
-    }
+    });
     cost.serial_seconds += call_seconds;
     cost.bytes = sparse_peak_bytes(cost.peak_states, peak_candidates, sparse_key_words(program), nonnegative);
     return cost;
@@ -115,18 +123,13 @@ Cost sparse_cost(const FrontierProgram &program, bool nonnegative, const GpuProp
     constexpr double share = 0.3;   // of the memory's bandwidth
     const auto item = static_cast<double>(number_bytes(nonnegative) + 8 * sparse_device_words(program));
     Cost cost = sparse_cost(program, nonnegative);
-    double seconds = call_seconds, before = 1, before_bound = 1, peak_candidates = 1;
-    for (const FrontierStep &s : program.steps) {
-        const double after = states_after(s, FrontierForm::sparse);
-        const double candidates = std::max(1.0, s.expansions_bound * before / before_bound);
-        const double levels = std::ceil(std::log2(std::max(2.0, static_cast<double>(s.terms.size()))));
-        const double scanned = before * static_cast<double>(s.terms.size());
+    double seconds = call_seconds, peak_candidates = 1;
+    for_sparse_rows(program, [&](double before, double, double candidates, double degree) {
+        const double levels = std::ceil(std::log2(std::max(2.0, degree)));
         seconds += launch + step * (levels + 1) +
-                   item * (scanned + candidates * (1 + 2 * levels)) / (share * gpu.memory_bandwidth);
+                   item * (before * degree + candidates * (1 + 2 * levels)) / (share * gpu.memory_bandwidth);
         peak_candidates = std::max(peak_candidates, candidates);
-        before = after;
-        before_bound = std::max(1.0, s.states_bound);
-    }
+    });
     cost.compile_seconds = 0.5;
     cost.serial_seconds = cost.compile_seconds + seconds;
     cost.bytes =
@@ -162,8 +165,9 @@ Cost dense_cost(const FrontierProgram &program, bool nonnegative, const GpuPrope
 
 Cost frontier_cost(const FrontierProgram &program, FrontierForm form, bool nonnegative,
                    const GpuProperties &gpu) {
-    return form == FrontierForm::sparse ? sparse_cost(program, nonnegative, gpu)
-                                        : dense_cost(program, nonnegative, gpu);
+    return form == FrontierForm::branches ? branches_cost(program, nonnegative, gpu)
+           : form == FrontierForm::sparse ? sparse_cost(program, nonnegative, gpu)
+                                          : dense_cost(program, nonnegative, gpu);
 }
 
 Cost frontier_cost(const FrontierProgram &program, FrontierForm form, bool nonnegative) {

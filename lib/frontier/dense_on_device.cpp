@@ -20,14 +20,10 @@ struct Extremes {
 };
 Extremes extremes(const FrontierProgram &program) {
     Extremes most;
-    SlotSet open = 0;
-    for (const FrontierStep &step : program.steps) {
-        for (const FrontierTerm &t : step.terms) open |= SlotSet{1} << t.slot;
-        for (const FrontierTerm &t : step.terms)
-            if (t.closes) open &= ~(SlotSet{1} << t.slot);
-        most.high = std::max(most.high, std::popcount(open & ~low_mask));
-        const auto low = static_cast<std::size_t>(shape_of(step).low);
-        most.row_bytes = std::max(most.row_bytes, ((low + 1) * 2) << low_slots);
+    for (const DenseShape &shape : dense_shapes(program)) {
+        most.high = std::max(most.high, std::ilogb(shape.blocks));
+        most.row_bytes =
+            std::max(most.row_bytes, (static_cast<std::size_t>(shape.low_terms) + 1) * 2 << low_slots);
     }
     const std::size_t lower = std::size_t{1} << std::min(most.high, dense_chunk_bits),
                       upper =
@@ -59,13 +55,13 @@ std::vector<CubeKernel> loaded(DeviceQueue &queue, const StateNumbers &numbers,
     return of_rows;
 }
 
-class DenseOnDevice {
+class DenseOnDevice final : public DeviceFrontier {
   public:
-    DenseOnDevice(DeviceQueue &queue, const FrontierProgram &program, RunControl &control,
-                  const StateNumbers &numbers, std::vector<CubeKernel> row_kernels)
+    DenseOnDevice(DeviceQueue &queue, const FrontierProgram &program, const StateNumbers &numbers,
+                  std::vector<CubeKernel> row_kernels)
         : queue_(queue),
           program_(program),
-          control_(control),
+          kind_(numbers),
           kernels_(loaded(queue, numbers, std::move(row_kernels))),
           first_(queue),
           second_(queue),
@@ -86,11 +82,10 @@ class DenseOnDevice {
         extents_.reserve(program.steps.size() * sizeof(Extent));
     }
 
-    // The last state's number.
-    std::vector<double> compute(DeviceNumbers &numbers, Counts &counts) {
+    std::vector<double> compute(DeviceNumbers &numbers, RunControl &control, Counts &counts) override {
         const std::vector<Extent> extents(program_.steps.size());
         queue_.copy_in(extents_.address(), extents.data(), extents.size() * sizeof(Extent));
-        std::vector<double> number = numbers.one();
+        std::vector<double> number = one_on_device(kind_);
         DeviceAddress from = second_.address(), to = first_.address();
         queue_.copy_in(from, number.data(), 8 * number.size());
         maker_ = {};
@@ -103,7 +98,7 @@ class DenseOnDevice {
             queue_.wait();
             const Extent extent = *extent_.get();
             numbers.end_step(static_cast<double>(step.terms.size()) - 1, step.expansions_bound, extent);
-            control_.advance(step.expansions_bound);
+            control.advance(step.expansions_bound);
             std::swap(from, to);
             const double states = dense_states(step);
             counts.operations += step.expansions_bound;
@@ -142,7 +137,7 @@ class DenseOnDevice {
         row_.extent = extents_.address() + t * sizeof(Extent);
         row_.prime = numbers.prime();
         row_.inverse = 1 / row_.prime;
-        const auto stride = coefficient_doubles(numbers.kind().arithmetic);
+        const auto stride = coefficient_doubles(kind_.arithmetic);
         const auto high = coefficients.begin() + row_.low_terms * stride;
         std::copy(coefficients.begin(), high, row_.coefficients);
         std::copy(high, coefficients.end(), row_.coefficients + dense_low_slots * stride);
@@ -197,7 +192,7 @@ class DenseOnDevice {
 
     DeviceQueue &queue_;
     const FrontierProgram &program_;
-    RunControl &control_;
+    const StateNumbers kind_;
     std::vector<CubeKernel> kernels_;                      // of each row's kernel
     DeviceArray first_, second_, lists_, ranks_, extents_; // two tables that take turns; of lists too
     Extremes most_;
@@ -228,10 +223,9 @@ double dense_device_bytes(const FrontierProgram &program, const StateNumbers &nu
 
 EngineResult run_dense_slice_on(DeviceQueue &queue, const FrontierRun &run, const FrontierProgram &whole,
                                 double large) {
-    return compute_on_device(run, [&](RunControl &control) {
-        return DenseOnDevice(queue, run.program, control, run.input.states(),
-                             cube_kernels(whole, run.input.states(), large));
-    });
+    const StateNumbers &numbers = run.input.states();
+    DenseOnDevice frontier(queue, run.program, numbers, cube_kernels(whole, numbers, large));
+    return compute_on_device(run, frontier);
 }
 
 } // namespace libperm

@@ -3,8 +3,6 @@
 
 namespace libperm {
 
-EngineResult run_wide_dense_frontier(const FrontierRun &run) {
-    return run.input.wide() ? compute_wide<DenseFrontier>(run) : compute_residues<DenseFrontier>(run);
-}
+EngineResult run_wide_dense_frontier(const FrontierRun &run) { return compute_other<DenseFrontier>(run); }
 
 } // namespace libperm

@@ -1,30 +1,14 @@
 #include "lib/frontier/device_numbers.hpp"
 
-#include <algorithm>
+#include <cstring>
 
 namespace libperm {
 
-std::vector<double> DeviceNumbers::one() const {
-    std::vector<double> number(static_cast<std::size_t>(kind_.doubles()), 0);
+std::vector<double> one_on_device(const StateNumbers &kind) {
+    std::vector<double> number(static_cast<std::size_t>(kind.doubles()), 0);
     number.front() = 1;
-    if (!kind_.bounds_itself()) number.back() = 1;
+    if (!kind.bounds_itself()) number.back() = 1;
     return number;
-}
-
-const std::vector<double> &BoundedOnDevice::begin_step(const FrontierStep &step) {
-    coefficients_.clear();
-    for (const Coefficient &c : ledger_.begin_step(step)) {
-        coefficients_.insert(coefficients_.end(), c.value.begin(),
-                             c.value.begin() + parts_of(kind().arithmetic));
-        coefficients_.push_back(c.magnitude);
-    }
-    return coefficients_;
-}
-
-EngineResult BoundedOnDevice::close(const std::vector<double> &last) const {
-    PackedParts value{};
-    std::copy_n(last.begin(), parts_of(kind().arithmetic), value.begin());
-    return ledger_.close(value, magnitude_of(last));
 }
 
 std::uint64_t residue_of(double number, std::uint64_t prime) {
@@ -36,18 +20,36 @@ double centered(std::uint64_t residue, std::uint64_t prime) {
     return residue > prime / 2 ? -static_cast<double>(prime - residue) : static_cast<double>(residue);
 }
 
-const std::vector<double> &ResiduesOnDevice::begin_step(const FrontierStep &step) {
-    coefficients_.clear();
-    for (const FrontierTerm &t : step.terms) {
-        coefficients_.push_back(
-            centered(t.entry < 0 ? 1 : values_[static_cast<std::size_t>(t.entry)], prime_));
-        coefficients_.push_back(0);
-    }
-    return coefficients_;
-}
+namespace {
 
-std::uint64_t ResiduesOnDevice::close(const std::vector<double> &last) const {
-    return residue_of(last.front(), prime_);
+template <class Trait> class WholeOnDevice {
+    using Number = typename Trait::Number;
+
+  public:
+    WholeOnDevice(const FrontierWork &work, Trait &numbers) : work_(work), numbers_(numbers) {}
+
+    Number compute(Counts &counts) {
+        Number last{};
+        if constexpr (OnDevice<Trait>::possible) {
+            TraitOnDevice<Trait> there(numbers_);
+            const std::vector<double> parts = work_.whole->compute(there, work_.control, counts);
+            std::memcpy(&last, parts.data(), sizeof last);
+            OnDevice<Trait>::from_device(numbers_, &last, 1);
+        }
+        return last;
+    }
+
+  private:
+    const FrontierWork work_;
+    Trait &numbers_;
+};
+
+} // namespace
+
+EngineResult compute_on_device(const FrontierRun &run, DeviceFrontier &frontier) {
+    FrontierRun there = run;
+    there.whole = &frontier;
+    return compute_any<WholeOnDevice>(there);
 }
 
 } // namespace libperm

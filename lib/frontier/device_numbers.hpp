@@ -2,104 +2,106 @@
 #pragma once
 
 #include "jit/number/state_numbers.hpp"
-#include "lib/frontier/frontier.hpp"
-#include "lib/frontier/ledger.hpp"
-#include "lib/number/residues.hpp"
+#include "lib/frontier/work.hpp"
+#include "lib/number/residue_numbers.hpp"
 
+#include <array>
+#include <bit>
 #include <vector>
 
 namespace libperm {
 
+// What a device asks of them, whatever they are.
 class DeviceNumbers {
   public:
-    explicit DeviceNumbers(const StateNumbers &kind) : kind_(kind) {}
+    DeviceNumbers() = default;
     virtual ~DeviceNumbers() = default;
     DeviceNumbers(const DeviceNumbers &) = delete;
     DeviceNumbers &operator=(const DeviceNumbers &) = delete;
 
-    const StateNumbers &kind() const { return kind_; }
-    std::vector<double> one() const;
-
     // Each term has coefficient_doubles() of them.
     virtual const std::vector<double> &begin_step(const FrontierStep &step) = 0;
     virtual void end_step(double additions, double expansions, const Extent &extent) = 0;
-
-    virtual double prime() const { return 0; }
-
-  private:
-    StateNumbers kind_;
+    virtual double prime() const = 0; // of residues
 };
 
-// Numbers whose values come with a bound.
-class BoundedOnDevice final : public DeviceNumbers {
-  public:
-    explicit BoundedOnDevice(const FrontierInput &input)
-        : DeviceNumbers(input.states()),
-          ledger_(input.block() ? FrontierLedger(*input.block()) : FrontierLedger(*input.wide())) {}
+std::vector<double> one_on_device(const StateNumbers &kind);
 
-    const std::vector<double> &begin_step(const FrontierStep &step) override;
-    void end_step(double additions, double expansions, const Extent &extent) override {
-        ledger_.end_step(additions, expansions, extent);
-    }
-    EngineResult close(const std::vector<double> &last) const;
-    bool has_underflowed(const std::vector<double> &last) const {
-        return ledger_.has_underflowed(magnitude_of(last));
-    }
-
-  private:
-    double magnitude_of(const std::vector<double> &last) const {
-        return kind().bounds_itself() ? last.front() : last.back();
-    }
-
-    FrontierLedger ledger_;
-    std::vector<double> coefficients_;
-};
-
-// A residue as a device has it, and back.
+// A residue as a device has it, modulo a prime below 2^47: a whole number of absolute value below p / 2, or a
+// little above. And back.
 double centered(std::uint64_t residue, std::uint64_t prime);
 std::uint64_t residue_of(double number, std::uint64_t prime);
 
-// Of one matrix, modulo a prime below 2^47: whole numbers of absolute value below p / 2, or a little above.
-class ResiduesOnDevice final : public DeviceNumbers {
-  public:
-    ResiduesOnDevice(const Residues &residues, std::size_t matrix)
-        : DeviceNumbers(Arithmetic::modular),
-          prime_(residues.primes[matrix]),
-          values_(residues.values[matrix]) {}
+// The numbers of a Trait that a device has, too: a list's are the same there, or are turned into it in place.
+template <class Trait> struct OnDevice { static constexpr bool possible = false; };
 
-    double prime() const override { return static_cast<double>(prime_); }
-    const std::vector<double> &begin_step(const FrontierStep &step) override;
-    void end_step(double, double, const Extent &) override {}
-    std::uint64_t close(const std::vector<double> &last) const;
+template <class N> struct OnDevice<BoundedNumbers<N>> {
+    static constexpr bool possible = !BoundedNumbers<N>::has_exponents;
+    static constexpr std::size_t doubles = sizeof(N) / sizeof(double);
+
+    static void to_device(const BoundedNumbers<N> &, N *, std::size_t) {}
+    static void from_device(const BoundedNumbers<N> &, N *, std::size_t) {}
+    // Parts, magnitude; what bounds itself does not ask for that.
+    static void append(const BoundedNumbers<N> &, const N &factor, std::vector<double> &coefficients) {
+        const auto parts = std::bit_cast<std::array<double, doubles>>(factor);
+        coefficients.insert(coefficients.end(), parts.begin(), parts.end());
+        if (doubles == N::Arithmetic::parts) coefficients.push_back(factor.magnitude());
+    }
+    static double prime(const BoundedNumbers<N> &) { return 0; }
+};
+
+template <> struct OnDevice<ResidueNumbers<1>> {
+    static constexpr bool possible = true;
+    using Numbers = ResidueNumbers<1>;
+
+    static void to_device(const Numbers &books, Numbers::Number *numbers, std::size_t count) {
+        for (std::size_t k = 0; k < count; ++k)
+            numbers[k].front() =
+                std::bit_cast<std::uint64_t>(centered(books.close(numbers[k]).front(), books.prime()));
+    }
+    static void from_device(const Numbers &books, Numbers::Number *numbers, std::size_t count) {
+        for (std::size_t k = 0; k < count; ++k)
+            numbers[k].front() = residue_of(std::bit_cast<double>(numbers[k].front()), books.prime());
+    }
+    static void append(const Numbers &books, const Numbers::Factor &factor,
+                       std::vector<double> &coefficients) {
+        coefficients.push_back(centered(factor.value.front(), books.prime()));
+        coefficients.push_back(0);
+    }
+    static double prime(const Numbers &books) { return static_cast<double>(books.prime()); }
+};
+
+template <class Trait> class TraitOnDevice final : public DeviceNumbers {
+  public:
+    explicit TraitOnDevice(Trait &books) : books_(books) {}
+
+    const std::vector<double> &begin_step(const FrontierStep &step) override {
+        coefficients_.clear();
+        for (const auto &factor : books_.begin_step(step))
+            OnDevice<Trait>::append(books_, factor, coefficients_);
+        return coefficients_;
+    }
+    void end_step(double additions, double expansions, const Extent &extent) override {
+        books_.end_step(additions, expansions, extent);
+    }
+    double prime() const override { return OnDevice<Trait>::prime(books_); }
 
   private:
-    std::uint64_t prime_;
-    const std::vector<std::uint64_t> &values_;
+    Trait &books_;
     std::vector<double> coefficients_;
 };
 
-// What both forms do with an engine: engine_for(numbers, control) makes one, whose compute(numbers, counts)
-// gives the last state as doubles.
-template <class EngineFor>
-EngineResult compute_on_device(const FrontierRun &run, const EngineFor &engine_for) {
-    if (const Residues *residues = run.input.residues()) {
-        RunControl part(run.control, 1 / static_cast<double>(residues->primes.size()));
-        auto engine = engine_for(part);
-        ResidueVector permanents;
-        Counts counts;
-        for (std::size_t k = 0; k < residues->primes.size(); ++k) {
-            ResiduesOnDevice numbers(*residues, k);
-            permanents.push_back(numbers.close(engine.compute(numbers, counts)));
-        }
-        return {std::move(permanents), counts};
-    }
-    BoundedOnDevice numbers(run.input);
-    auto engine = engine_for(run.control);
-    Counts counts;
-    const std::vector<double> last = engine.compute(numbers, counts);
-    EngineResult result = numbers.close(last);
-    result.counts = counts;
-    return numbers.has_underflowed(last) ? again_in_range(std::move(result), run) : result;
-}
+// A program of rows that a device runs whole.
+class DeviceFrontier {
+  public:
+    DeviceFrontier() = default;
+    virtual ~DeviceFrontier() = default;
+    DeviceFrontier(const DeviceFrontier &) = delete;
+    DeviceFrontier &operator=(const DeviceFrontier &) = delete;
+
+    // The last state as doubles.
+    virtual std::vector<double> compute(DeviceNumbers &numbers, RunControl &control, Counts &counts) = 0;
+};
+EngineResult compute_on_device(const FrontierRun &run, DeviceFrontier &frontier);
 
 } // namespace libperm

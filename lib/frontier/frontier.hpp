@@ -53,6 +53,7 @@ class FrontierInput {
 };
 
 class BranchesOnDevice;
+class DeviceFrontier;
 
 struct FrontierRun {
     FrontierInput input;
@@ -61,6 +62,7 @@ struct FrontierRun {
     MemoryBudget &memory;
     int threads;
     BranchesOnDevice *device = nullptr; // of a program with branches: what does the large joins and steps
+    DeviceFrontier *whole = nullptr;    // of a program of rows: what runs it
 
     FrontierRun of(const FrontierProgram &other) const { return {input, other, control, memory, threads}; }
 };

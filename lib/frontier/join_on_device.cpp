@@ -28,10 +28,9 @@ bool device_holds(const FrontierJoin &join) {
            join.alone[0] <= most_own_on_device && join.alone[1] <= most_own_on_device;
 }
 
-JoinOnDevice::JoinOnDevice(DeviceQueue &queue, const JoinKernel &kernel, RunControl &control, double room)
+JoinOnDevice::JoinOnDevice(DeviceQueue &queue, const JoinKernel &kernel, double room)
     : queue_(queue),
       kernel_(kernel),
-      control_(control),
       room_(room),
       threads_(queue.block_threads(join_threads)),
       sides_{Side(queue), Side(queue)},
@@ -200,7 +199,7 @@ void JoinOnDevice::spread(Side &side, int exp2) {
     launch(join_spread_entry, side.list->size, arguments);
 }
 
-JoinOnDevice::Joined JoinOnDevice::run(const JoinScales &scales, double prime) {
+JoinOnDevice::Joined JoinOnDevice::run(const JoinScales &scales, double prime, RunControl &control) {
     spread(sides_[0], scales.of_this);
     spread(sides_[1], scales.of_other);
     Joined joined{DeviceList(queue_, kernel_.words, kernel_.numbers), 0, 0, {}};
@@ -212,12 +211,12 @@ JoinOnDevice::Joined JoinOnDevice::run(const JoinScales &scales, double prime) {
         multiply(chunk, joined.list, prime);
         if (reported_.states > joined.list.capacity())
             throw Error(PERM_INTERNAL, "engine frontier: a join has more states than there can be");
-        control_.poll();
+        control.poll();
     }
     joined.list.size = reported_.states;
     joined.additions = reported_.most_items > 0 ? static_cast<double>(reported_.most_items - 1) : 0;
     joined.extent = {reported_.largest, reported_.smallest};
-    control_.advance(joined.products);
+    control.advance(joined.products);
     note_bytes(joined.list);
     if (joined.list.capacity() > 2 * joined.list.size + 1024) joined.list = copy_of(joined.list);
     return joined;

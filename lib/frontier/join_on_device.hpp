@@ -4,7 +4,7 @@
 
 #include "jit/kernel/frontier_join.hpp"
 #include "lib/frontier/device_list.hpp"
-#include "lib/frontier/device_numbers.hpp"
+#include "lib/number/state_number.hpp"
 
 #include <array>
 #include <vector>
@@ -18,7 +18,7 @@ bool device_holds(const FrontierJoin &join);
 class JoinOnDevice {
   public:
     // Its kernels are to be loaded.
-    JoinOnDevice(DeviceQueue &queue, const JoinKernel &kernel, RunControl &control, double room);
+    JoinOnDevice(DeviceQueue &queue, const JoinKernel &kernel, double room);
 
     // Looks at both lists, which are to stay as they are until run() is done. False: their states are so few
     // among the pairs of what they have alone that a CPU is faster.
@@ -30,7 +30,7 @@ class JoinOnDevice {
         double products = 0, additions = 0;
         Extent extent;
     };
-    Joined run(const JoinScales &scales, double prime);
+    Joined run(const JoinScales &scales, double prime, RunControl &control);
 
     // Copies the list into no more memory than it needs.
     DeviceList copy_of(const DeviceList &list);
@@ -80,7 +80,6 @@ class JoinOnDevice {
 
     DeviceQueue &queue_;
     JoinKernel kernel_;
-    RunControl &control_;
     const double room_;
     const unsigned threads_;
     std::array<Side, 2> sides_;

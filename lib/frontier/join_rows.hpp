@@ -187,22 +187,12 @@ template <int Words, class Trait> struct JoinChunk {
     }
 };
 
-template <int Words> StateKey<Words> shifted(const StateKey<Words> &key, std::int32_t by) {
-    StateKey<Words> to;
-    const std::size_t words = static_cast<std::size_t>(by / 64);
-    for (std::size_t w = 0; w + words < Words; ++w) {
-        to.word[w] = key.word[w + words] << by % 64;
-        if (by % 64 != 0 && w + words + 1 < Words) to.word[w] |= key.word[w + words + 1] >> (64 - by % 64);
-    }
-    return to;
-}
-
 // Of a result: the pattern of the lines that stay, then the left own set, then 0.
 template <int Words>
 StateKey<Words> row_key_of(const FrontierJoin &join, std::uint64_t pattern, const StateKey<Words> &left_own) {
     StateKey<Words> key;
     key.word[Words - 1] = pattern;
-    return shifted(key, join.alone[0] + join.alone[1]) | shifted(left_own, join.alone[1]);
+    return key << (join.alone[0] + join.alone[1]) | left_own << join.alone[1];
 }
 
 template <int Words, class Trait> struct JoinRows {

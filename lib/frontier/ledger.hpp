@@ -21,7 +21,7 @@ struct Coefficient {
 class FrontierLedger {
   public:
     // Of a scaled block; it and the entries must outlive the ledger. `exponents`: the states have their own
-    // (lib/frontier/ranged.hpp).
+    // (lib/number/ranged.hpp).
     explicit FrontierLedger(const Block &block, bool exponents = false);
     explicit FrontierLedger(const WideEntries &entries, bool exponents = false);
 

@@ -2,7 +2,7 @@
 
 #include "jit/text/text.hpp"
 #include "lib/base/system.hpp"
-#include "lib/frontier/branch_plan.hpp"
+#include "lib/frontier/branch_places.hpp"
 #include "lib/frontier/cost.hpp"
 #include "lib/frontier/frontier.hpp"
 #include "lib/frontier/kept_orders.hpp"
@@ -11,9 +11,12 @@
 #include "lib/run/escalation.hpp"
 #include "lib/run/kept_orders.hpp"
 #include "lib/run/proposals.hpp"
+#include "preprocess/branch_program.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -48,6 +51,21 @@ std::int64_t bytes_per_state(const FrontierProgram &program, FrontierForm form, 
     return number_bytes(nonnegative) + 8 * key_words(form, program);
 }
 
+// One in its form, as the task prices it.
+Candidate candidate_of(const Proposals &task, Engine self, const std::shared_ptr<const FrontierPlan> &plan,
+                       FrontierForm form, bool on_gpu) {
+    Candidate c;
+    c.engine = self;
+    c.form = number_of(form);
+    c.on_gpu = on_gpu;
+    c.transposed = plan->program.transposed;
+    c.plan = plan;
+    c.cost = cost_of(task, plan->program, form, on_gpu);
+    c.cost.bytes_per_state = bytes_per_state(plan->program, form, task.values.nonnegative);
+    c.expected_runs = runs_of(task, on_gpu);
+    return c;
+}
+
 bool dense_is_narrow(const FrontierProgram &program) {
     return std::none_of(program.steps.begin(), program.steps.end(),
                         [](const FrontierStep &s) { return s.width_after > widest_dense; });
@@ -69,18 +87,117 @@ bool is_far(double seconds, double branches) {
     return seconds > SearchBudget::far * SearchBudget::far * branches;
 }
 
+constexpr double worth_a_search = 5e-3; // seconds of the best other way: less is not worth looking for a tree
+
+// Of a short run only a tree that looks better at once: seconds of the best other way and of the first tree.
+bool is_worth_a_search(double other, double outlook) {
+    constexpr double short_run = 0.05;
+    return other >= worth_a_search && (other >= short_run || 2 * outlook < other);
+}
+
+// Of a first search that knows of no other way the time does not grow with what it finds.
+std::optional<FoundBranches> find_tree(Proposals &task, double other_seconds, double effort) {
+    BranchSearchOptions options;
+    options.seed = task.options.seed;
+    options.price = branch_price();
+    options.most_states =
+        task.machine.memory_limit(false) / (3.0 * static_cast<double>(16 + number_bytes(true)));
+    options.other_seconds = other_seconds;
+    options.budget = task.search_budget(false);
+    options.budget.effort *= effort;
+    if (effort < 1) options.budget.share = 0;
+    options.poll = task.poll();
+    options.account = &task.control.memory();
+    return options.budget.of(other_seconds) < worth_looking_up ? find_branches(task.a, task.at, options)
+                                                               : kept_branches(task, options);
+}
+
+// The largest middle set.
+std::int32_t width_of(const FrontierProgram &program) {
+    std::int32_t width = 0;
+    for (const FrontierStep &step : program.steps) width = std::max(width, step.width_after);
+    for (const FrontierBranch &branch : program.branches)
+        if (branch.joined[0] >= 0) width = std::max(width, branch.join.slots());
+    return width;
+}
+
 class Proposal {
   public:
     Proposal(Proposals &task, Engine self) : task_(task), self_(self) {}
 
     void run() {
-        branches_ = branches_outlook(task_);
+        branches_ = branches_outlook();
         propose_path();
-        propose_branches(task_, self_, branches_);
+        double other = better(task_.outlook(), task_.best_so_far()).seconds;
+        if (by_gpu()) other *= pace_of_gpu; // trees are priced by what a CPU takes
+        // A longer search may find what takes a hundredth of the first; it gives up by itself.
+        if (std::isfinite(branches_) && is_worth_a_search(other, branches_)) propose_branches(other);
+    }
+
+    // Of a graph, for which there is no path: where the best engine so far is not as fast as a search.
+    void run_graph() {
+        const double other = task_.best_so_far().seconds;
+        if (other >= worth_a_search || task_.asks_for(self_)) propose_branches(other);
     }
 
   private:
     using Plan = std::shared_ptr<const FrontierPlan>;
+    static constexpr double pace_of_gpu = 30; // to that of a thread, of large joins
+
+    bool by_gpu() const { return task_.options.device == Device::gpu; }
+
+    // What the first, short search for a tree finds: seconds of one thread, or infinity.
+    double branches_outlook() {
+        constexpr std::int32_t fewest_rows = 24; // below, a path is as good and found at once
+        constexpr double first_effort = 0.1, none = std::numeric_limits<double>::infinity();
+        if (task_.a.rows < fewest_rows) return none;
+        const double pace = by_gpu() ? pace_of_gpu : 1;
+        const auto found = find_tree(task_, pace * task_.best_so_far().seconds, first_effort);
+        return found ? found->seconds / pace : none;
+    }
+
+    void propose_branches(double other) {
+        const auto found = find_tree(task_, other, 1);
+        if (!found) return;
+        BranchProgram branches = build_branch_program(task_.a, found->tree, task_.poll());
+        if (!branches.feasible || branch_key_words(branches.program) == 0)
+            return add_too_wide(*found, branches);
+        const Plan plan = std::make_shared<const FrontierPlan>(std::move(branches.program));
+        if (!by_gpu()) add_branches_on_cpu(plan);
+        // Where some of its joins or steps are worth a GPU.
+        if (!task_.a.one_sided && task_.may_use_gpu() &&
+            place_branches(plan->program, branch_key_words(plan->program), task_.values.nonnegative)
+                .uses_device())
+            add_on_gpu(plan, FrontierForm::branches);
+    }
+
+    void add_too_wide(const FoundBranches &found, const BranchProgram &branches) {
+        Candidate c;
+        c.engine = self_;
+        c.form = number_of(FrontierForm::branches);
+        c.on_gpu = by_gpu();
+        c.cost.states = c.cost.peak_states = c.cost.operations = found.peak_states;
+        c.cost.bytes = found.peak_states * static_cast<double>(number_bytes(true));
+        c.cost.serial_seconds = found.seconds;
+        task_.judge(c);
+        c.refusal = PERM_UNSUPPORTED;
+        c.why_not = branches.feasible
+                        ? formatted("has states of up to {} lines in the best tree that was found, "
+                                    "at most {} can wait at once",
+                                    branches.program.slots, widest_list)
+                        : formatted("joins states that have more than {} lines in common, in the "
+                                    "best tree that was found",
+                                    widest_shared);
+        task_.candidates.push_back(std::move(c));
+    }
+
+    void add_branches_on_cpu(const Plan &plan) {
+        add_on_cpu(plan, FrontierForm::branches);
+        Candidate &added = task_.candidates.back();
+        if (added.refusal == PERM_REFUSED_MEMORY || added.refusal == PERM_REFUSED_TIME)
+            added.why_not += formatted("; up to {} lines wait at once in the best tree that was found",
+                                       width_of(plan->program));
+    }
 
     void propose_path() {
         if (is_hopeless()) return;
@@ -227,24 +344,12 @@ class Proposal {
 
     Candidate candidate(const Plan &plan, FrontierForm form, bool on_gpu) const {
         task_.control.poll();
-        Candidate c;
-        c.engine = self_;
-        c.form = number_of(form);
-        c.on_gpu = on_gpu;
-        c.transposed = plan->program.transposed;
-        c.plan = plan;
-        c.cost = cost_of(task_, plan->program, form, on_gpu);
-        c.expected_runs = runs_of(task_, on_gpu);
-        describe(c, plan->program);
+        Candidate c = candidate_of(task_, self_, plan, form, on_gpu);
+        if (form == FrontierForm::sparse && sparse_key_words(plan->program) == 0) {
+            c.refusal = PERM_UNSUPPORTED;
+            c.why_not = formatted("has keys of {} bits, at most 4096 can be", plan->program.slots);
+        }
         return c;
-    }
-
-    // What a state takes, and whether its key can be held.
-    void describe(Candidate &c, const FrontierProgram &program) const {
-        c.cost.bytes_per_state = bytes_per_state(program, form_of(c), task_.values.nonnegative);
-        if (form_of(c) != FrontierForm::sparse || sparse_key_words(program) != 0) return;
-        c.refusal = PERM_UNSUPPORTED;
-        c.why_not = formatted("has keys of {} bits, at most 4096 can be", program.slots);
     }
 
     void add_on_cpu(const Plan &plan, FrontierForm form) {
@@ -276,10 +381,8 @@ class Proposal {
 
 void propose_frontier(Proposals &task, Engine self) {
     if (!task.asks_for(self) && task.options.names_engine()) return;
-    if (task.a.one_sided)
-        propose_graph_branches(task, self);
-    else
-        Proposal(task, self).run();
+    Proposal proposal(task, self);
+    task.a.one_sided ? proposal.run_graph() : proposal.run();
 }
 
 namespace {
@@ -344,23 +447,19 @@ void propose_slices_of(Proposals &task, Engine self, FrontierForm form, bool on_
         if (is_too_wide && !suits_dense(slice, on_gpu)) bytes = std::max(bytes, 2 * search.most_bytes);
         return {slowdown.time * (cost.serial_seconds - cost.compile_seconds), bytes};
     };
-    Candidate c;
-    c.engine = self;
-    c.form = number_of(form);
-    c.on_gpu = on_gpu;
-    c.cut = cut_into(find_slices(program, search));
-    if (!c.cut) {
+    const auto cut = cut_into(find_slices(program, search));
+    if (!cut) {
         if (Candidate *whole = whole_of(task, self, form, on_gpu))
             whole->why_not += "; slices that fit would be too many or take too long";
         return;
     }
-    c.transposed = program.transposed;
-    c.plan = plan;
+    Candidate c = candidate_of(task, self, plan, form, on_gpu);
+    c.cut = cut;
+    const auto bytes_per_state = c.cost.bytes_per_state;
     const bool nonnegative = task.values.nonnegative;
     c.cost = on_gpu ? sliced_cost(program, slices_of(c), nonnegative, task.machine.gpu())
                     : sliced_cost(program, form, slices_of(c), nonnegative);
-    c.expected_runs = runs_of(task, on_gpu);
-    c.cost.bytes_per_state = bytes_per_state(program, form, nonnegative);
+    c.cost.bytes_per_state = bytes_per_state;
     task.add(std::move(c), slowdown);
 }
 

@@ -1,23 +1,17 @@
-#include "lib/frontier/ranged.hpp"
-
+// The frontier with numbers that have exponents of their own (lib/number/ranged.hpp), accounted for by its
+// ledger.
 #include "lib/base/error.hpp"
 #include "lib/base/log.hpp"
 #include "lib/frontier/sparse.hpp"
 
 namespace libperm {
-namespace {
-
-template <int Words> struct Keys {
-    template <class Numbers> using Frontier = SparseFrontier<Words, Numbers>;
-};
-
-} // namespace
 
 EngineResult run_ranged_frontier(const FrontierRun &run) {
     if (!run.program.branches.empty()) return run_ranged_branches(run);
     const int key_words = sparse_key_words(run.program);
     if (key_words == 0) throw_too_wide(run.program);
-    return key_words <= 4 ? compute_ranged<Keys<4>::Frontier>(run) : compute_ranged<Keys<64>::Frontier>(run);
+    return key_words <= 4 ? compute_ranged<SparseKeys<4>::Frontier>(run)
+                          : compute_ranged<SparseKeys<64>::Frontier>(run);
 }
 
 EngineResult again_in_range(EngineResult first, const FrontierRun &run) {

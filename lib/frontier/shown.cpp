@@ -7,7 +7,7 @@
 #include "lib/frontier/frontier.hpp"
 #include "lib/frontier/frontier_plan.hpp"
 #include "lib/frontier/layout.hpp"
-#include "preprocess/branch_shape.hpp"
+#include "preprocess/branch_program.hpp"
 
 #include <algorithm>
 

@@ -1,13 +1,6 @@
 #include "lib/frontier/sparse.hpp"
 
 namespace libperm {
-namespace {
-
-template <int Words> struct Keys {
-    template <class Numbers> using Frontier = SparseFrontier<Words, Numbers>;
-};
-
-} // namespace
 
 double sparse_peak_bytes(double peak_states, double peak_candidates, int key_words,
                          const StateNumbers &numbers) {
@@ -20,16 +13,8 @@ double sparse_peak_bytes(double peak_states, double peak_candidates, int key_wor
 
 EngineResult run_sparse_frontier(const FrontierRun &run) {
     if (!run.input.block()) return run_wide_sparse_frontier(run);
-    switch (sparse_key_words(run.program)) {
-    case 1:
-        return compute_real<Keys<1>::Frontier>(run);
-    case 4:
-        return compute_real<Keys<4>::Frontier>(run);
-    case 64:
-        return compute_real<Keys<64>::Frontier>(run);
-    default:
-        throw_too_wide(run.program);
-    }
+    return with_keys(run.program,
+                     [&run]<class Keys>() { return compute_real<Keys::template Frontier>(run); });
 }
 
 } // namespace libperm

@@ -375,4 +375,22 @@ template <int Words, class Trait> class SparseFrontier {
     Extent extent_;
 };
 
+template <int Words> struct SparseKeys {
+    template <class Numbers> using Frontier = SparseFrontier<Words, Numbers>;
+};
+
+// compute<Keys>() with keys as wide as the program's.
+template <class Compute> EngineResult with_keys(const FrontierProgram &program, const Compute &compute) {
+    switch (sparse_key_words(program)) {
+    case 1:
+        return compute.template operator()<SparseKeys<1>>();
+    case 4:
+        return compute.template operator()<SparseKeys<4>>();
+    case 64:
+        return compute.template operator()<SparseKeys<64>>();
+    default:
+        throw_too_wide(program);
+    }
+}
+
 } // namespace libperm

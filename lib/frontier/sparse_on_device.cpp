@@ -91,9 +91,8 @@ SparseKernel sparse_kernel_of(const FrontierProgram &program, int words, const S
 }
 
 SparseSteps::SparseSteps(DeviceQueue &queue, const SparseKernel &kernel, std::span<const FrontierStep> steps,
-                         RunControl &control, double room)
+                         double room)
     : queue_(queue),
-      control_(control),
       kernel_(kernel),
       threads_(queue.block_threads(sparse_tile(kernel.words).threads)),
       tile_(threads_ * sparse_tile(kernel.words).items),
@@ -113,18 +112,20 @@ SparseSteps::SparseSteps(DeviceQueue &queue, const SparseKernel &kernel, std::sp
     report_.reserve(sizeof(SparseReport));
 }
 
-void SparseSteps::begin(const DeviceNumbers &numbers) {
+void SparseSteps::begin() {
     const std::vector<std::uint64_t> no_column(static_cast<std::size_t>(kernel_.words));
-    const std::vector<double> number = numbers.one();
+    const std::vector<double> number = one_on_device(kernel_.numbers);
     old_.reserve(1);
     queue_.copy_in(old_.where().keys, no_column.data(), 8 * no_column.size());
     queue_.copy_in(old_.where().numbers, number.data(), 8 * number.size());
     old_.size = 1;
 }
 
-void SparseSteps::run(std::span<const FrontierStep> steps, DeviceNumbers &numbers, Counts &counts) {
+void SparseSteps::run(std::span<const FrontierStep> steps, DeviceNumbers &numbers, RunControl &control,
+                      Counts &counts) {
     for (const FrontierStep &step : steps) {
         const double expansions = advance(step, numbers);
+        control.advance(expansions);
         counts.operations += expansions;
         counts.states += static_cast<double>(old_.size);
         counts.peak_states = std::max(counts.peak_states, static_cast<double>(old_.size));
@@ -132,8 +133,8 @@ void SparseSteps::run(std::span<const FrontierStep> steps, DeviceNumbers &number
     counts.peak_bytes = std::max(counts.peak_bytes, peak_bytes_);
 }
 
-std::vector<double> SparseSteps::first_number(const DeviceNumbers &numbers) const {
-    std::vector<double> number(static_cast<std::size_t>(numbers.kind().doubles()), 0);
+std::vector<double> SparseSteps::first_number() const {
+    std::vector<double> number(static_cast<std::size_t>(kernel_.numbers.doubles()), 0);
     if (old_.size > 0) queue_.copy_out(number.data(), old_.where().numbers, 8 * number.size());
     return number;
 }
@@ -151,7 +152,6 @@ double SparseSteps::advance(const FrontierStep &step, DeviceNumbers &numbers) {
     const std::size_t terms = step.terms.size();
     numbers.end_step(static_cast<double>(std::bit_width(terms - 1)), expansions,
                      {report.largest, report.smallest});
-    control_.advance(expansions);
     return expansions;
 }
 
@@ -206,17 +206,16 @@ unsigned SparseSteps::blocks_for(const char *entry, std::size_t pieces) {
 
 namespace {
 
-class SparseOnDevice {
+class SparseOnDevice final : public DeviceFrontier {
   public:
     SparseOnDevice(DeviceQueue &queue, const FrontierProgram &program, const SparseKernel &kernel,
-                   RunControl &control, double room)
-        : program_(program), steps_(queue, kernel, program.steps, control, room) {}
+                   double room)
+        : program_(program), steps_(queue, kernel, program.steps, room) {}
 
-    // The last state's number.
-    std::vector<double> compute(DeviceNumbers &numbers, Counts &counts) {
-        steps_.begin(numbers);
-        steps_.run(program_.steps, numbers, counts);
-        return steps_.first_number(numbers);
+    std::vector<double> compute(DeviceNumbers &numbers, RunControl &control, Counts &counts) override {
+        steps_.begin();
+        steps_.run(program_.steps, numbers, control, counts);
+        return steps_.first_number();
     }
 
   private:
@@ -238,8 +237,8 @@ EngineResult run_sparse_frontier_on(DeviceQueue &queue, const FrontierRun &run, 
     if (words == 0) throw_too_wide(run.program);
     const SparseKernel kernel = sparse_kernel_of(run.program, words, run.input.states());
     queue.load(sparse_frontier_kernels(kernel));
-    return compute_on_device(
-        run, [&](RunControl &control) { return SparseOnDevice(queue, run.program, kernel, control, room); });
+    SparseOnDevice frontier(queue, run.program, kernel, room);
+    return compute_on_device(run, frontier);
 }
 
 } // namespace libperm

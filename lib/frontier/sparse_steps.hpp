@@ -43,13 +43,14 @@ class SparseSteps {
   public:
     // Lists begin with `room` bytes, of those that `steps` may need. Its kernel is to be loaded.
     SparseSteps(DeviceQueue &queue, const SparseKernel &kernel, std::span<const FrontierStep> steps,
-                RunControl &control, double room);
+                double room);
 
     // What the steps go through; to be exchanged for another.
     DeviceList &list() { return old_; }
-    void begin(const DeviceNumbers &numbers); // with the empty state
-    void run(std::span<const FrontierStep> steps, DeviceNumbers &numbers, Counts &counts);
-    std::vector<double> first_number(const DeviceNumbers &numbers) const; // 0: there is none
+    void begin(); // with the empty state
+    void run(std::span<const FrontierStep> steps, DeviceNumbers &numbers, RunControl &control,
+             Counts &counts);
+    std::vector<double> first_number() const; // 0: there is none
 
   private:
     double advance(const FrontierStep &step, DeviceNumbers &numbers);
@@ -59,7 +60,6 @@ class SparseSteps {
     unsigned blocks_for(const char *entry, std::size_t pieces);
 
     DeviceQueue &queue_;
-    RunControl &control_;
     SparseKernel kernel_;
     unsigned threads_, tile_;
     SparseRowTables tables_;

@@ -9,10 +9,12 @@
 #include "lib/base/error.hpp"
 #include "lib/frontier/frontier.hpp"
 #include "lib/frontier/ledger.hpp"
+#include "lib/number/ranged.hpp"
 #include "lib/number/residue_numbers.hpp"
 #include "lib/number/with_fma.hpp"
 
 #include <cstring>
+#include <type_traits>
 
 namespace libperm {
 
@@ -22,54 +24,65 @@ struct FrontierWork {
     MemoryBudget &memory;
     int threads;
     BranchesOnDevice *device = nullptr;
+    DeviceFrontier *whole = nullptr;
 };
 
-inline FrontierWork work_of(const FrontierRun &run) {
-    return {run.program, run.control, run.memory, run.threads, run.device};
+inline FrontierWork work_of(const FrontierRun &run, RunControl &control) {
+    return {run.program, control, run.memory, run.threads, run.device, run.whole};
 }
 
-template <class N, class Work> void with_numbers(const Work &work) {
-    if constexpr (N::Arithmetic::parts > 1)
-        with_fma(work);
-    else
-        work();
-}
+template <class N> struct WithoutExponent { using Number = N; };
+template <class N> struct WithoutExponent<Ranged<N>> { using Number = N; };
 
-// Numbers that a bound of their error is known of: NonNegative or Signed.
+// Numbers that a bound of their error is known of: NonNegative, Signed, or one of them with an exponent of
+// its own (lib/number/ranged.hpp).
 template <class N> class BoundedNumbers {
+    using Plain = typename WithoutExponent<N>::Number;
+    using Arithmetic = typename Plain::Arithmetic;
+
   public:
     using Number = N;
     using Factor = N;
     static constexpr bool is_slow = false;
-    static constexpr bool has_exponents = false; // beside those of its doubles
+    static constexpr bool has_exponents = !std::is_same_v<N, Plain>; // beside those of its doubles
 
     explicit BoundedNumbers(const FrontierLedger &ledger) : ledger_(ledger) {}
-    template <class Work> static void with(const Work &work) { with_numbers<N>(work); }
+    template <class Work> static void with(const Work &work) {
+        if constexpr (Arithmetic::parts > 1)
+            with_fma(work);
+        else
+            work();
+    }
 
     // The factors of the row, one for each of its terms.
     const std::vector<Factor> &begin_step(const FrontierStep &step) {
         factors_.clear();
         for (const Coefficient &c : ledger_.begin_step(step)) {
-            typename N::Arithmetic::Number value;
+            typename Arithmetic::Number value;
             std::memcpy(&value, c.value.data(), sizeof value);
-            factors_.push_back(N::coefficient(value, c.magnitude));
+            factors_.push_back(with_exponent(Plain::coefficient(value, c.magnitude), c.exp2));
         }
         return factors_;
     }
-    static Factor times(const Factor &factor, std::int32_t copies) { return factor * N::number(copies); }
+    static Factor times(const Factor &factor, std::int32_t copies) {
+        return factor * with_exponent(Plain::number(copies));
+    }
 
-    static Number zero() { return N::number(0); }
-    static Number one() { return N::number(1); }
+    static Number zero() { return with_exponent(Plain::number(0)); }
+    static Number one() { return with_exponent(Plain::number(1)); }
     static Number add(const Number &x, const Number &y) { return x + y; }
     static Number multiply(const Factor &factor, const Number &x) { return factor * x; }
 
     static Extent extent_of(const Number *numbers, std::size_t count) {
         Extent extent;
-        for (std::size_t k = 0; k < count; ++k) {
-            extent.largest = std::max(extent.largest, numbers[k].magnitude());
-            const double least = numbers[k].least();
-            extent.smallest = std::min(extent.smallest, least == 0 ? extent.smallest : least);
-        }
+        if constexpr (has_exponents)
+            extent = {1, 1};
+        else
+            for (std::size_t k = 0; k < count; ++k) {
+                extent.largest = std::max(extent.largest, numbers[k].magnitude());
+                const double least = numbers[k].least();
+                extent.smallest = std::min(extent.smallest, least == 0 ? extent.smallest : least);
+            }
         return extent;
     }
     void end_step(double additions, double expansions, const Extent &extent) {
@@ -80,43 +93,67 @@ template <class N> class BoundedNumbers {
     JoinScales begin_join(const BoundedNumbers &other, double states, double other_states) {
         return ledger_.begin_join(other.ledger_, states, other_states);
     }
-    static bool is_zero(const Number &x) { return x.magnitude() == 0; }
-    static Number scaled(const Number &x, int exp2) { return times_power(x, exp2); }
-    static Factor factor_of(const Number &x, int exp2) { return times_power(x, exp2); }
+    static bool is_zero(const Number &x) { return plain(x).magnitude() == 0; }
+    static Number scaled(const Number &x, int exp2) {
+        if constexpr (has_exponents)
+            return x; // by 2^0
+        else
+            return times_power(x, exp2);
+    }
+    static Factor factor_of(const Number &x, int exp2) { return scaled(x, exp2); }
 
-    bool has_underflowed(const Number &last) const { return ledger_.has_underflowed(last.magnitude()); }
+    bool has_underflowed(const Number &last) const {
+        return ledger_.has_underflowed(plain(last).magnitude());
+    }
     EngineResult close(const Number &last) const {
         PackedParts value{};
-        std::memcpy(value.data(), &last.value, sizeof last.value);
-        return ledger_.close(value, last.magnitude());
+        std::memcpy(value.data(), &plain(last).value, sizeof plain(last).value);
+        return ledger_.close(value, plain(last).magnitude(), exponent_of(last));
     }
 
   private:
+    // `exp2` is 0 where there are no exponents.
+    static Number with_exponent(const Plain &x, std::int64_t exp2 = 0) {
+        if constexpr (has_exponents)
+            return N::normalised(x, exp2);
+        else
+            return x;
+    }
+    static const Plain &plain(const Number &x) {
+        if constexpr (has_exponents)
+            return x.number;
+        else
+            return x;
+    }
+    static std::int64_t exponent_of(const Number &x) {
+        if constexpr (has_exponents)
+            return x.exp2;
+        else
+            return 0;
+    }
+
     FrontierLedger ledger_;
     std::vector<Factor> factors_;
 };
 
-// The forms are templates `Frontier` of their Trait: what they compute, for each kind of numbers there is, in
-// `Numbers` of that kind.
-template <template <class> class Frontier, template <class> class Numbers, class Number, class Entries>
+// The forms are templates `Frontier` of their Trait: what they compute, for each kind of numbers there is.
+template <template <class> class Frontier, class Number, class Entries>
 EngineResult compute_bounded(const FrontierRun &run, const Entries &entries) {
-    using Trait = Numbers<Number>;
-    const FrontierWork work = work_of(run);
+    using Trait = BoundedNumbers<Number>;
+    const FrontierWork work = work_of(run, run.control);
     Counts counts;
     Trait numbers{FrontierLedger(entries, Trait::has_exponents)};
     const typename Trait::Number last = Frontier<Trait>(work, numbers).compute(counts);
     EngineResult result = numbers.close(last);
     result.counts = counts;
-    if (!Trait::has_exponents && numbers.has_underflowed(last)) return again_in_range(std::move(result), run);
-    return result;
+    return numbers.has_underflowed(last) ? again_in_range(std::move(result), run) : result;
 }
 
 template <template <class> class Frontier> EngineResult compute_real(const FrontierRun &run) {
     using R = number::Real<double>;
     const Block &block = *run.input.block();
-    return run.input.states().nonnegative
-               ? compute_bounded<Frontier, BoundedNumbers, NonNegative<R>>(run, block)
-               : compute_bounded<Frontier, BoundedNumbers, Signed<R>>(run, block);
+    return run.input.states().nonnegative ? compute_bounded<Frontier, NonNegative<R>>(run, block)
+                                          : compute_bounded<Frontier, Signed<R>>(run, block);
 }
 
 template <template <class> class Frontier> EngineResult compute_wide(const FrontierRun &run) {
@@ -124,13 +161,13 @@ template <template <class> class Frontier> EngineResult compute_wide(const Front
     const WideEntries &entries = *run.input.wide();
     switch (run.input.states().arithmetic) {
     case Arithmetic::complex:
-        return compute_bounded<Frontier, BoundedNumbers, Signed<Complex<Real<double>>>>(run, entries);
+        return compute_bounded<Frontier, Signed<Complex<Real<double>>>>(run, entries);
     case Arithmetic::dd:
         return run.input.states().nonnegative
-                   ? compute_bounded<Frontier, BoundedNumbers, NonNegative<DD<double>>>(run, entries)
-                   : compute_bounded<Frontier, BoundedNumbers, Signed<DD<double>>>(run, entries);
+                   ? compute_bounded<Frontier, NonNegative<DD<double>>>(run, entries)
+                   : compute_bounded<Frontier, Signed<DD<double>>>(run, entries);
     case Arithmetic::complex_dd:
-        return compute_bounded<Frontier, BoundedNumbers, Signed<Complex<DD<double>>>>(run, entries);
+        return compute_bounded<Frontier, Signed<Complex<DD<double>>>>(run, entries);
     default:
         throw Error(PERM_INTERNAL, "engine frontier: exact entries in an arithmetic that needs none");
     }
@@ -139,15 +176,35 @@ template <template <class> class Frontier> EngineResult compute_wide(const Front
 template <template <class> class Frontier> EngineResult compute_residues(const FrontierRun &run) {
     const Residues &residues = *run.input.residues();
     const std::size_t matrices = residues.primes.size();
-    const std::size_t at_once = run.device ? 1 : residues_at_once; // a device has one
+    const std::size_t at_once = run.device || run.whole ? 1 : residues_at_once; // a device has one
     const std::size_t passes = (matrices + at_once - 1) / at_once;
     RunControl part(run.control, 1 / static_cast<double>(passes));
-    const FrontierWork work{run.program, part, run.memory, run.threads, run.device};
+    const FrontierWork work = work_of(run, part);
     Counts counts;
     ResidueVector all = in_passes(residues, at_once, [&]<class Trait>(Trait &numbers) {
         return Frontier<Trait>(work, numbers).compute(counts);
     });
     return {std::move(all), counts};
+}
+
+// Of all but blocks.
+template <template <class> class Frontier> EngineResult compute_other(const FrontierRun &run) {
+    return run.input.wide() ? compute_wide<Frontier>(run) : compute_residues<Frontier>(run);
+}
+template <template <class> class Frontier> EngineResult compute_any(const FrontierRun &run) {
+    return run.input.block() ? compute_real<Frontier>(run) : compute_other<Frontier>(run);
+}
+
+// What is ranged is rare: a bound beside each number serves nonnegative ones too, and double-doubles are
+// complex ones.
+template <template <class> class Frontier> EngineResult compute_ranged(const FrontierRun &run) {
+    using number::Complex, number::DD, number::Real;
+    if (const Block *block = run.input.block())
+        return compute_bounded<Frontier, Ranged<Signed<Real<double>>>>(run, *block);
+    const WideEntries &entries = *run.input.wide();
+    if (entries.arithmetic == Arithmetic::complex)
+        return compute_bounded<Frontier, Ranged<Signed<Complex<Real<double>>>>>(run, entries);
+    return compute_bounded<Frontier, Ranged<Signed<Complex<DD<double>>>>>(run, in_complex_dd(entries));
 }
 
 } // namespace libperm

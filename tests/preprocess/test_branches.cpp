@@ -1,10 +1,8 @@
 // Branch decompositions: trees under search against their definition, and the search itself.
-#include "preprocess/branch_annealing.hpp"
 #include "preprocess/branch_lines.hpp"
 #include "preprocess/branch_program.hpp"
 #include "preprocess/branch_search.hpp"
 #include "preprocess/branch_starts.hpp"
-#include "preprocess/branch_walk.hpp"
 #include "tests/support/run.hpp"
 #include "tests/support/trees.hpp"
 

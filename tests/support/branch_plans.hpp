@@ -3,7 +3,7 @@
 
 #include "lib/frontier/cost.hpp"
 #include "lib/frontier/frontier_plan.hpp"
-#include "preprocess/branch_shape.hpp"
+#include "preprocess/branch_program.hpp"
 #include "tests/support/branch_cases.hpp"
 #include "tests/support/plan_in_memory.hpp"
 #include "tests/support/saved_plan.hpp"

@@ -2,7 +2,6 @@
 // lib/frontier/sparse_join.hpp gives, one by one.
 #include "bench/families.hpp"
 #include "lib/base/threads.hpp"
-#include "lib/frontier/ranged.hpp"
 #include "lib/frontier/sparse_join.hpp"
 #include "tests/support/run.hpp"
 #include "tests/support/simd_targets.hpp"
@@ -302,7 +301,7 @@ TEST_CASE("joins: residues, on every way the same bits") {
 }
 
 TEST_CASE("joins: numbers with exponents of their own, on every way the same bits") {
-    using Trait = RangedNumbers<NonNegative<Real<double>>>;
+    using Trait = BoundedNumbers<Ranged<NonNegative<Real<double>>>>;
     CHECK(compare_some(Trait{FrontierLedger(no_entries(), true)}, 24, 8) > run::enough(10));
 }
 
