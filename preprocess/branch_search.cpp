@@ -340,8 +340,7 @@ class SearchOnTree {
 
 } // namespace
 
-std::optional<FoundBranches> find_branches(const Pattern &a, const Pattern &,
-                                           const BranchSearchOptions &options) {
+std::optional<FoundBranches> find_branches(const Pattern &a, const BranchSearchOptions &options) {
     constexpr std::int64_t most_entries = 1 << 28;
     if (a.nnz() == 0 || a.nnz() > most_entries) return {};
     const BranchLines lines(a);

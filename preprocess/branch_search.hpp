@@ -21,7 +21,6 @@ struct BranchSearchOptions {
 };
 
 // Deterministic: the same pattern and options give the same tree. None: nothing below 2^100 states was found.
-std::optional<FoundBranches> find_branches(const Pattern &a, const Pattern &transposed,
-                                           const BranchSearchOptions &options);
+std::optional<FoundBranches> find_branches(const Pattern &a, const BranchSearchOptions &options);
 
 } // namespace libperm

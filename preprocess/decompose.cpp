@@ -89,6 +89,11 @@ Charge Decomposition<Value>::passing(const Block &block, double blocks, std::int
     return Charge(rule_.account, static_cast<std::int64_t>(bytes) + by_row * block.n());
 }
 
+template <class Value> void Decomposition<Value>::push_zero() {
+    ++reductions_.zeros;
+    push(Value{});
+}
+
 template <class Value> bool Decomposition<Value>::next(Step &step) {
     while (!stack_.empty()) {
         Item item = std::move(stack_.back());
@@ -125,10 +130,7 @@ template <class Value> void Decomposition<Value>::match(Block block) {
     constexpr std::int64_t of_a_block = 250; // what points at its entries
     Charge charge = passing(block, 1, of_a_row);
     const Matching matching = maximum_matching(block.pattern, rule_.poll);
-    if (matching.size < block.n()) {
-        ++reductions_.zeros;
-        return push(Value{});
-    }
+    if (matching.size < block.n()) return push_zero();
     if (!passes.dulmage_mendelsohn) return begin(std::move(block));
 
     std::int64_t dropped = block.pattern.nnz();
@@ -184,10 +186,7 @@ template <class Value> void Decomposition<Value>::part_graph(Block graph, Stage 
         is_zero = is_zero || !after;
         stages.push_back(after.value_or(next));
     }
-    if (is_zero) {
-        ++reductions_.zeros;
-        return push(Value{});
-    }
+    if (is_zero) return push_zero();
     if (parts.size() > 1) reductions_.blocks += std::ssize(parts);
     push(Multiply{parts.size() + 1});
     for (std::size_t k = parts.size(); k-- > 0;) push(std::move(parts[k]), stages[k]);
@@ -207,10 +206,7 @@ template <class Value> void Decomposition<Value>::compress_lines(Block block) {
     constexpr std::int64_t of_a_row = 200;
     const Charge charge = passing(block, has_light_line(block.pattern) ? 2.5 : 0, of_a_row);
     Compression<Value> done = compress(std::move(block), rule, rule_.poll);
-    if (done.is_zero) {
-        ++reductions_.zeros;
-        return push(Value{});
-    }
+    if (done.is_zero) return push_zero();
     reductions_.degree_1 += done.degree_1;
     reductions_.degree_2 += done.degree_2;
     if (done.degree_1 > 0) { // else the factor is 1
@@ -235,17 +231,12 @@ template <class Value> void Decomposition<Value>::consider_expansion(Block block
     // published rule has not looked again after an expansion, it is time.
     const bool is_matched = !rule_.as_published && (rule_.passes.matching || rule_.passes.dulmage_mendelsohn);
     const bool by_rule = rule_.as_published && may_expand(block);
-    if (!is_matched && !by_rule && maximum_matching(block.pattern, rule_.poll).size < block.n()) {
-        ++reductions_.zeros;
-        return push(Value{});
-    }
+    if (!is_matched && !by_rule && maximum_matching(block.pattern, rule_.poll).size < block.n())
+        return push_zero();
     if (!by_rule && !may_expand(block)) return push(std::move(block), Stage::merge);
     const Line line = lightest_line(block.pattern);
     const std::int32_t degree = degree_of(block.pattern, line);
-    if (degree == 0) {
-        ++reductions_.zeros;
-        return push(Value{});
-    }
+    if (degree == 0) return push_zero();
     (degree == 1 ? reductions_.degree_1 : degree == 2 ? reductions_.degree_2 : reductions_.expansions) += 1;
     const Charge charge = passing(block, 3, 200);
     std::vector<PartOf<Value>> parts = expand(block, line);

@@ -81,6 +81,7 @@ template <class Value> class Decomposition {
     void finish(Block block);
     void push(Step step) { stack_.emplace_back(std::move(step)); }
     void push(Block block, Stage stage);
+    void push_zero(); // of a part without a perfect matching
     // Of what a pass takes beside the block: so many blocks like it, and so much for each row.
     Charge passing(const Block &block, double blocks, std::int64_t by_row) const;
     bool may_expand(const Block &block) const;

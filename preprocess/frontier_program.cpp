@@ -42,25 +42,6 @@ class StateBits {
     std::size_t first_ = 0; // no word below has a free bit
 };
 
-} // namespace
-
-std::int64_t bytes_of(const FrontierProgram &program) {
-    std::int64_t bytes = static_cast<std::int64_t>(program.steps.size() * sizeof(FrontierStep));
-    for (const FrontierStep &step : program.steps)
-        bytes += static_cast<std::int64_t>(step.terms.capacity() * sizeof(FrontierTerm));
-    for (const FrontierBranch &branch : program.branches) {
-        bytes += static_cast<std::int64_t>(sizeof branch);
-        for (const std::vector<BitRun> &runs : branch.join.runs)
-            bytes += static_cast<std::int64_t>(runs.capacity() * sizeof(BitRun));
-        for (const std::vector<std::int32_t> &rows : branch.join.rows)
-            bytes += static_cast<std::int64_t>(rows.capacity() * sizeof rows[0]);
-    }
-    if (program.source) bytes += bytes_of(*program.source);
-    return bytes;
-}
-
-namespace {
-
 // Gives the columns their bits of a state's key, row by row.
 class Slots {
   public:
@@ -110,6 +91,21 @@ class Slots {
 };
 
 } // namespace
+
+std::int64_t bytes_of(const FrontierProgram &program) {
+    std::int64_t bytes = static_cast<std::int64_t>(program.steps.size() * sizeof(FrontierStep));
+    for (const FrontierStep &step : program.steps)
+        bytes += static_cast<std::int64_t>(step.terms.capacity() * sizeof(FrontierTerm));
+    for (const FrontierBranch &branch : program.branches) {
+        bytes += static_cast<std::int64_t>(sizeof branch);
+        for (const std::vector<BitRun> &runs : branch.join.runs)
+            bytes += static_cast<std::int64_t>(runs.capacity() * sizeof(BitRun));
+        for (const std::vector<std::int32_t> &rows : branch.join.rows)
+            bytes += static_cast<std::int64_t>(rows.capacity() * sizeof rows[0]);
+    }
+    if (program.source) bytes += bytes_of(*program.source);
+    return bytes;
+}
 
 FrontierProgram build_frontier_program(const FrontierSide &side, const FrontierOrder &order,
                                        const Poll &poll) {

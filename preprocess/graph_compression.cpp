@@ -147,10 +147,6 @@ template <class Value> class GraphLines {
     Compression<Value> done_;
 };
 
-} // namespace
-
-namespace {
-
 bool some_line_is_light(const Pattern &graph, const CompressionRule &rule) {
     std::vector<std::int64_t> degree(at(graph.rows), 0);
     for (std::int32_t i = 0; i < graph.rows; ++i)

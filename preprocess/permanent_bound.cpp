@@ -61,10 +61,6 @@ PermanentBound bound_by_rows(const Block &block, const std::vector<std::int64_t>
     return bound;
 }
 
-} // namespace
-
-namespace {
-
 PermanentBound root_of(const PermanentBound &x) {
     if (x.mantissa == 0) return x;
     const bool is_odd = x.exp2 % 2 != 0;

@@ -126,10 +126,6 @@ class Assignment {
     PolledSteps steps_;
 };
 
-} // namespace
-
-namespace {
-
 // Two loops stand for an edge.
 PowerScaling scaling_of_graph(const Block &graph, const Poll &poll) {
     Block halves = both_halves(graph);

@@ -164,49 +164,32 @@ Cost dense_cost(const FrontierProgram &program, bool nonnegative, const GpuPrope
 } // namespace
 
 Cost frontier_cost(const FrontierProgram &program, FrontierForm form, bool nonnegative,
-                   const GpuProperties &gpu) {
-    return form == FrontierForm::branches ? branches_cost(program, nonnegative, gpu)
-           : form == FrontierForm::sparse ? sparse_cost(program, nonnegative, gpu)
-                                          : dense_cost(program, nonnegative, gpu);
+                   const std::optional<GpuProperties> &gpu) {
+    switch (form) {
+    case FrontierForm::sparse:
+        return gpu ? sparse_cost(program, nonnegative, *gpu) : sparse_cost(program, nonnegative);
+    case FrontierForm::dense:
+        return gpu ? dense_cost(program, nonnegative, *gpu) : dense_cost(program, nonnegative);
+    default:
+        return gpu ? branches_cost(program, nonnegative, *gpu) : branches_cost(program, nonnegative);
+    }
 }
 
-Cost frontier_cost(const FrontierProgram &program, FrontierForm form, bool nonnegative) {
-    return form == FrontierForm::branches ? branches_cost(program, nonnegative)
-           : form == FrontierForm::sparse ? sparse_cost(program, nonnegative)
-                                          : dense_cost(program, nonnegative);
-}
-
-namespace {
-
-template <class CostOf>
-Cost sum_over(const FrontierProgram &program, const std::vector<FrontierSlice> &slices,
-              const CostOf &cost_of) {
+Cost sliced_cost(const FrontierProgram &program, FrontierForm form, const std::vector<FrontierSlice> &slices,
+                 bool nonnegative, const std::optional<GpuProperties> &gpu) {
     Cost sum;
     for (const FrontierSlice &slice : slices) {
-        const Cost one = cost_of(slice_of(program, slice));
+        const Cost one = frontier_cost(slice_of(program, slice), form, nonnegative, gpu);
         sum.states += one.states;
         sum.peak_states = std::max(sum.peak_states, one.peak_states);
         sum.operations += one.operations;
         sum.bytes = std::max(sum.bytes, one.bytes);
         sum.serial_seconds += one.serial_seconds - one.compile_seconds;
     }
-    return sum;
-}
-
-} // namespace
-
-Cost sliced_cost(const FrontierProgram &program, FrontierForm form, const std::vector<FrontierSlice> &slices,
-                 bool nonnegative) {
-    return sum_over(program, slices,
-                    [&](const FrontierProgram &p) { return frontier_cost(p, form, nonnegative); });
-}
-
-Cost sliced_cost(const FrontierProgram &program, const std::vector<FrontierSlice> &slices, bool nonnegative,
-                 const GpuProperties &gpu) {
-    Cost sum =
-        sum_over(program, slices, [&](const FrontierProgram &p) { return dense_cost(p, nonnegative, gpu); });
-    sum.compile_seconds = dense_cost(program, nonnegative, gpu).compile_seconds; // once for all
-    sum.serial_seconds += sum.compile_seconds;
+    if (gpu) { // once for all
+        sum.compile_seconds = frontier_cost(program, form, nonnegative, gpu).compile_seconds;
+        sum.serial_seconds += sum.compile_seconds;
+    }
     return sum;
 }
 

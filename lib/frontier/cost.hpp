@@ -9,6 +9,7 @@
 #include "preprocess/frontier_slices.hpp"
 #include "preprocess/pattern.hpp"
 
+#include <optional>
 #include <vector>
 
 namespace libperm {
@@ -19,15 +20,11 @@ FrontierPrice dense_price(bool nonnegative);
 FrontierPrice dense_price(bool nonnegative, const GpuProperties &gpu);
 
 // Costs on a CPU, or on the GPU that is given.
-Cost frontier_cost(const FrontierProgram &program, FrontierForm form, bool nonnegative);
 Cost frontier_cost(const FrontierProgram &program, FrontierForm form, bool nonnegative,
-                   const GpuProperties &gpu);
-// One slice after the other, so of memory and states at once what the greatest takes. On a GPU of the dense
-// form.
+                   const std::optional<GpuProperties> &gpu = {});
+// One slice after the other, so of memory and states at once what the greatest takes.
 Cost sliced_cost(const FrontierProgram &program, FrontierForm form, const std::vector<FrontierSlice> &slices,
-                 bool nonnegative);
-Cost sliced_cost(const FrontierProgram &program, const std::vector<FrontierSlice> &slices, bool nonnegative,
-                 const GpuProperties &gpu);
+                 bool nonnegative, const std::optional<GpuProperties> &gpu = {});
 
 // Of a program with branches, on a CPU; for the search to go by.
 Cost branches_cost(const FrontierProgram &program, bool nonnegative);

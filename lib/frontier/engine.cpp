@@ -1,5 +1,4 @@
-#include "lib/frontier/engine.hpp"
-
+// Engine `frontier` as a plan runs it.
 #include "lib/frontier/branches_on_device.hpp"
 #include "lib/frontier/frontier.hpp"
 #include "lib/frontier/on_device.hpp"

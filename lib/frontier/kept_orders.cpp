@@ -90,7 +90,7 @@ std::optional<FoundBranches> kept_branches(const Proposals &task, const BranchSe
         if (kept.found) found = FoundBranches{tree_from(kept.tree, task.a), kept.seconds, kept.peak_states};
     };
     const auto find = [&] {
-        found = find_branches(task.a, task.at, search);
+        found = find_branches(task.a, search);
         return written(found
                            ? KeptBranches{true, written_tree(found->tree), found->seconds, found->peak_states}
                            : KeptBranches());

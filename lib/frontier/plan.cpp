@@ -33,9 +33,12 @@ int reachability_samples(std::int32_t n, double effort) {
     return std::clamp(static_cast<int>(effort * 40000) / std::max(1, n), 4, effort < 1 ? 8 : 64);
 }
 
+std::optional<GpuProperties> gpu_of(const Proposals &task, bool on_gpu) {
+    return on_gpu ? std::optional(task.machine.gpu()) : std::nullopt;
+}
+
 Cost cost_of(const Proposals &task, const FrontierProgram &program, FrontierForm form, bool on_gpu) {
-    return on_gpu ? frontier_cost(program, form, task.values.nonnegative, task.machine.gpu())
-                  : frontier_cost(program, form, task.values.nonnegative);
+    return frontier_cost(program, form, task.values.nonnegative, gpu_of(task, on_gpu));
 }
 
 Slowdown slowdown_of(const Proposals &task, bool on_gpu) {
@@ -108,7 +111,7 @@ std::optional<FoundBranches> find_tree(Proposals &task, double other_seconds, do
     if (effort < 1) options.budget.share = 0;
     options.poll = task.poll();
     options.account = &task.control.memory();
-    return options.budget.of(other_seconds) < worth_looking_up ? find_branches(task.a, task.at, options)
+    return options.budget.of(other_seconds) < worth_looking_up ? find_branches(task.a, options)
                                                                : kept_branches(task, options);
 }
 
@@ -456,9 +459,7 @@ void propose_slices_of(Proposals &task, Engine self, FrontierForm form, bool on_
     Candidate c = candidate_of(task, self, plan, form, on_gpu);
     c.cut = cut;
     const auto bytes_per_state = c.cost.bytes_per_state;
-    const bool nonnegative = task.values.nonnegative;
-    c.cost = on_gpu ? sliced_cost(program, slices_of(c), nonnegative, task.machine.gpu())
-                    : sliced_cost(program, form, slices_of(c), nonnegative);
+    c.cost = sliced_cost(program, form, slices_of(c), task.values.nonnegative, gpu_of(task, on_gpu));
     c.cost.bytes_per_state = bytes_per_state;
     task.add(std::move(c), slowdown);
 }

@@ -3,7 +3,11 @@
 #pragma once
 
 #include "lib/base/archive.hpp"
+#include "lib/base/json.hpp"
 #include "lib/frontier/frontier_plan.hpp"
+#include "lib/run/engine_run.hpp"
+
+#include <string>
 
 namespace libperm {
 
@@ -15,6 +19,9 @@ void propose_frontier(Proposals &task, Engine self);
 // engines.
 void propose_slices(Proposals &task, Engine self);
 
+// The chosen candidate: in its form, in slices or whole, on a CPU or on GPUs. Throws Error, JitError.
+EngineResult run_frontier_engine(const EngineRun &run, const EngineInput &input);
+
 // As bytes, and back. Throws DamagedField for what is no plan of the block's.
 std::string saved_frontier(const EnginePlan &plan, bool with_predictions);
 std::shared_ptr<const EnginePlan> restored_frontier(std::string_view bytes, int form, const PlanSource &of);
@@ -24,5 +31,11 @@ void load_slices(cereal::PortableBinaryInputArchive &ar, Candidate &c);
 
 // The program of the first candidate in this form that has one; else null.
 const FrontierProgram *program_of(const std::vector<Candidate> &candidates, FrontierForm form);
+
+// What is shown of it. The kernel of the row with most states, of all rows (sparse), of joins (branches).
+KernelSource frontier_source(const Candidate &c, const Numbers &numbers, bool nonnegative);
+// The tree as a line, and for other programs; empty where there is none, or it has been dropped.
+std::string tree_text(const Candidate &c);
+void put_tree(Json &json, const Candidate &c);
 
 } // namespace libperm

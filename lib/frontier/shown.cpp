@@ -1,12 +1,11 @@
-#include "lib/frontier/shown.hpp"
-
+// What is shown of a frontier's plan: the kernel that its GPU runs, and the tree that its branches follow.
 #include "jit/kernel/frontier_join.hpp"
 #include "jit/kernel/frontier_sparse.hpp"
 #include "jit/text/text.hpp"
 #include "lib/frontier/cube_kernels.hpp"
 #include "lib/frontier/frontier.hpp"
-#include "lib/frontier/frontier_plan.hpp"
 #include "lib/frontier/layout.hpp"
+#include "lib/frontier/plan.hpp"
 #include "preprocess/branch_program.hpp"
 
 #include <algorithm>

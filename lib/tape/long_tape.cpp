@@ -102,8 +102,7 @@ class LongTape {
         search.other_seconds = std::min(other_moves * whole_move_seconds, 1e300);
         search.poll = poll_;
         search.account = &control_.memory();
-        const std::optional<FoundBranches> found =
-            find_branches(pattern_.lines, transpose(pattern_.lines).pattern, search);
+        const std::optional<FoundBranches> found = find_branches(pattern_.lines, search);
         return found ? on_tree(*found) : std::nullopt;
     }
 

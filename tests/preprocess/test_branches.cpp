@@ -44,7 +44,7 @@ Pattern random_pattern(std::int64_t n, double density, Random &random) {
 }
 
 std::optional<FoundBranches> branches_of(const Pattern &a, const BranchSearchOptions &options = {}) {
-    return find_branches(a, transpose(a).pattern, options);
+    return find_branches(a, options);
 }
 
 BranchPricing pricing_of(const BranchLines &lines) { return {BranchPrice{}, 1e300, lines.count()}; }

@@ -44,7 +44,7 @@ SearchedBranches branches_of(const Pattern &a, BranchSearchOptions options, int 
     SearchedBranches searched;
     std::atomic<std::int64_t> polls = 0;
     options.poll = [&polls] { ++polls; };
-    with_threads(threads, [&] { searched.found = find_branches(a, transpose(a).pattern, options); });
+    with_threads(threads, [&] { searched.found = find_branches(a, options); });
     searched.work = 1e-9 * PolledSteps::between * static_cast<double>(polls);
     return searched;
 }

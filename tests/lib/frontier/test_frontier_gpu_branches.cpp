@@ -310,7 +310,7 @@ TEST_CASE("on a GPU: joins of up to millions of states, whole and in pieces") {
         Block block{input.pattern, {}};
         for (const double x : read_values(input, view.values).real) block.values.push_back(tracked(x));
         (void)scale(block);
-        const auto found = find_branches(block.pattern, transpose(block.pattern).pattern, {});
+        const auto found = find_branches(block.pattern, {});
         REQUIRE(found);
         const BranchProgram branches = build_branch_program(block.pattern, found->tree);
         REQUIRE(branches.feasible);
