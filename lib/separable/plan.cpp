@@ -9,8 +9,7 @@
 namespace libperm {
 namespace {
 
-constexpr double product_seconds = 2.5e-9, product_beside_band = 4e-9,
-                 entry_seconds = 2e-8; // of a matrix: its generators
+constexpr double product_seconds = 2e-9, entry_seconds = 2e-8; // of a matrix: its generators
 
 } // namespace
 
@@ -28,10 +27,9 @@ void propose_separable(Proposals &task, Engine self) {
     if (structure && structure->is_separable()) {
         const auto plan = std::make_shared<const SeparablePlan>(structure->separable);
         const double matrices = task.matrices(), entries = static_cast<double>(task.a.rows) * task.a.rows;
-        const double of_product = plan->shape.band.is_none() ? product_seconds : product_beside_band;
         c.cost.operations = matrices * plan->products;
         c.cost.serial_seconds =
-            call_seconds + matrices * (of_product * plan->products + entry_seconds * entries);
+            call_seconds + matrices * (product_seconds * plan->products + entry_seconds * entries);
         c.cost.bytes_of_matrix = plan->table_bytes + 8 * entries;
         c.cost.bytes = c.cost.bytes_of_matrix + 8 * matrices * static_cast<double>(task.a.nnz());
         c.plan = plan;
