@@ -1,8 +1,8 @@
-// Numbers of matchings (lib/polynomial/matching_numbers): as a task, and at once.
+// Numbers of matchings (lib/polynomial/polynomial_task): as a task, and at once.
 #include "capi/boundary.hpp"
 #include "capi/results_by_size.hpp"
 #include "capi/task_kinds.hpp"
-#include "lib/polynomial/matching_numbers.hpp"
+#include "lib/polynomial/polynomial_task.hpp"
 
 #include <perm.h>
 

@@ -1,6 +1,5 @@
 #include "lib/background/background.hpp"
 
-#include "lib/background/plan.hpp"
 #include "lib/background/rests.hpp"
 #include "lib/number/montgomery.hpp"
 #include "lib/run/matrix_pieces.hpp"

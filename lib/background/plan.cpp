@@ -1,8 +1,9 @@
-#include "lib/background/plan.hpp"
+#include "lib/background/background.hpp"
 
 #include "lib/background/rests.hpp"
 #include "lib/base/fields.hpp"
 #include "lib/run/proposals.hpp"
+#include "lib/run/refused_block.hpp"
 #include "preprocess/index.hpp"
 #include "preprocess/search_random.hpp"
 
@@ -257,28 +258,22 @@ double BackgroundPlan::table_bytes() const {
 void propose_background(Proposals &task, Engine self) {
     if (!task.wants_on_cpu(self)) return;
     const Structure *structure = task.values.structure;
-    Candidate c;
-    c.engine = self;
-    if (!structure || !structure->has_background()) {
-        if (!task.asks_for(self)) return;
-        c.refusal = PERM_UNSUPPORTED;
-        c.why_not =
-            "takes matrices of which most entries are u_i v_j, or that times a number for each pair of few "
-            "classes of lines, of order 12 or more: this one is none";
-        return task.add(std::move(c), {});
-    }
+    if (!structure || !structure->has_background())
+        return refuse_block(task, self,
+                            "takes matrices of which most entries are u_i v_j, or that times a number for "
+                            "each pair of few classes of lines, of order 12 or more: this one is none");
     const Background &b = structure->background;
     const LinesBeside lines(b.beside);
     std::optional<BackgroundPlan> best =
         planned_along(task.a, b, lines, order_of_few_open(lines, task.poll()));
-    if (best) {
-        c.cost = background_cost(task, *best);
-        c.plan = std::make_shared<const BackgroundPlan>(*std::move(best));
-    } else {
-        if (!task.asks_for(self)) return;
-        c.refusal = PERM_UNSUPPORTED;
-        c.why_not = "would keep more than 2^30 sets of lines apart, or 2^24 counts of lines of each class";
-    }
+    if (!best)
+        return refuse_block(
+            task, self,
+            "would keep more than 2^30 sets of lines apart, or 2^24 counts of lines of each class");
+    Candidate c;
+    c.engine = self;
+    c.cost = background_cost(task, *best);
+    c.plan = std::make_shared<const BackgroundPlan>(*std::move(best));
     task.add(std::move(c), {});
 }
 

@@ -1,19 +1,40 @@
-// The permanents of what matchings of B leave of a background: of r_a rows and c_b columns of each class
+// How many lines of each class a matching of B takes, and the permanents of what it leaves of a background:
+// of r_a rows and c_b columns of each class
 //
 //     prod_b c_b! [y^c] prod_a (sum_b C_ab y_b)^r_a,
 //
 // for each row chooses a class of columns, and then the columns of a class are ordered.
 #pragma once
 
-#include "lib/background/class_counts.hpp"
 #include "lib/number/montgomery.hpp"
+#include "lib/structure/structure.hpp"
 #include "preprocess/poll.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <vector>
 
 namespace libperm {
+
+// As one number. The counts are digits. As many rows as columns are taken of classes that entries of B join,
+// so that of these the one that may be taken from most often has none: the others say how many of it.
+struct ClassCounts {
+    struct Class {
+        std::int32_t lines, most;  // of the class, and at most in a matching
+        std::size_t component = 0; // of classes that entries join, numbered as one of them
+        std::size_t stride = 0;
+    };
+    std::vector<Class> rows, cols;
+    std::size_t numbers = 1; // all are below
+
+    std::size_t of_entry(const Background &b, std::int32_t i, std::int32_t j) const;
+};
+
+constexpr double most_counts = 0x1p24;
+
+// No rows: there would be more numbers.
+ClassCounts class_counts(const Background &b);
 
 // The products of linear forms have a coefficient for the exponents of all variables but the last: the degree
 // says that one.

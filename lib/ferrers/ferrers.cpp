@@ -4,6 +4,7 @@
 #include "lib/number/montgomery.hpp"
 #include "lib/run/matrix_pieces.hpp"
 #include "lib/run/proposals.hpp"
+#include "lib/run/refused_block.hpp"
 #include "lib/run/unfit_prime.hpp"
 #include "lib/structure/entries_read.hpp"
 #include "lib/structure/structure.hpp"
@@ -62,21 +63,17 @@ std::uint64_t product_modulo(const FerrersPlan &plan, const Residues &residues, 
 void propose_ferrers(Proposals &task, Engine self) {
     if (!task.wants_on_cpu(self)) return;
     const Structure *structure = task.values.structure;
+    if (!structure || structure->nested.empty())
+        return refuse_block(task, self,
+                            "takes nested rows with entries u_i v_j, of order 12 or more: these are none");
+    const auto plan = std::make_shared<const FerrersPlan>(task.a, structure->nested);
+    const double matrices = task.matrices();
     Candidate c;
     c.engine = self;
-    if (structure && !structure->nested.empty()) {
-        const FerrersPlan plan(task.a, structure->nested);
-        const double matrices = task.matrices();
-        c.cost.operations = matrices * plan.matrix_products();
-        c.cost.serial_seconds = call_seconds + 1e-8 * c.cost.operations;
-        c.cost.bytes = 8 * matrices * static_cast<double>(plan.read.all().size());
-        c.plan = std::make_shared<const FerrersPlan>(plan);
-    } else if (task.asks_for(self)) {
-        c.refusal = PERM_UNSUPPORTED;
-        c.why_not = "takes nested rows with entries u_i v_j, of order 12 or more: these are none";
-    } else {
-        return;
-    }
+    c.cost.operations = matrices * plan->matrix_products();
+    c.cost.serial_seconds = call_seconds + 1e-8 * c.cost.operations;
+    c.cost.bytes = 8 * matrices * static_cast<double>(plan->read.all().size());
+    c.plan = plan;
     task.add(std::move(c), {});
 }
 

@@ -1,4 +1,4 @@
-#include "lib/low_rank/binary_forms.hpp"
+#include "lib/low_rank/permanent_of_forms.hpp"
 
 #include <algorithm>
 #include <cmath>

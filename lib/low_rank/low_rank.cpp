@@ -1,17 +1,111 @@
 #include "lib/low_rank/low_rank.hpp"
 
+#include "jit/text/text.hpp"
+#include "lib/base/fields.hpp"
 #include "lib/low_rank/permanent_of_forms.hpp"
-#include "lib/low_rank/plan.hpp"
+#include "lib/number/infinity.hpp"
 #include "lib/run/input_error.hpp"
 #include "lib/run/matrix_pieces.hpp"
+#include "lib/run/proposals.hpp"
+#include "lib/run/refused_block.hpp"
 #include "lib/run/unfit_prime.hpp"
+#include "lib/structure/entries_read.hpp"
+#include "lib/structure/find_structure.hpp"
+#include "lib/structure/structure.hpp"
 #include "preprocess/index.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 namespace libperm {
 namespace {
+
+class LowRankPlan final : public EnginePlan {
+  public:
+    LowRank lines; // none: rank one up to rounding
+    std::int32_t n = 0;
+    double products = 0; // of a matrix
+    EntriesRead read;
+
+    bool is_fit(const Residues &residues,
+                std::size_t matrix) const override; // not for a multiple of the minor
+    bool is_exact() const { return !lines.rows.empty(); }
+    double matrix_products() const override { return products; }
+    std::int64_t bytes() const override { return 8 * std::ssize(read.all()); }
+    std::span<const std::int64_t> entries_read() const override { return read.all(); }
+};
+
+bool LowRankPlan::is_fit(const Residues &residues, std::size_t matrix) const {
+    const Montgomery field(residues.primes[matrix]);
+    const std::size_t r = lines.rows.size();
+    std::vector<std::uint64_t> minor;
+    for (const std::int32_t i : lines.rows)
+        for (const std::int32_t j : lines.cols)
+            minor.push_back(field.to(read.value(residues.values[matrix], entry_at(residues.pattern, i, j))));
+    for (std::size_t t = 0; t < r; ++t) {
+        std::size_t pivot = t;
+        while (pivot < r && minor[pivot * r + t] == 0) ++pivot;
+        if (pivot == r) return false;
+        std::swap_ranges(&minor[t * r], &minor[t * r] + r, &minor[pivot * r]);
+        const std::uint64_t inverse = field.power(minor[t * r + t], field.prime() - 2);
+        for (std::size_t i = t + 1; i < r; ++i) {
+            const std::uint64_t by = field.multiply(minor[i * r + t], inverse);
+            for (std::size_t j = t; j < r; ++j)
+                minor[i * r + j] = field.subtract(minor[i * r + j], field.multiply(by, minor[t * r + j]));
+        }
+    }
+    return true;
+}
+
+constexpr double entry_seconds = 2e-8;
+
+double monomials_of(const LowRank &of, std::int32_t n) {
+    return monomial_count(n, static_cast<std::int32_t>(of.rows.size()));
+}
+
+// With solving for the columns.
+double products_of(const LowRank &of, std::int32_t n) {
+    const auto rank = static_cast<double>(of.rows.size());
+    return products_of_forms(n, static_cast<std::int32_t>(of.rows.size())) + 8.0 * n * rank * rank;
+}
+
+LowRankPlan plan_low_rank(const Pattern &a, const LowRank &of) {
+    LowRankPlan plan;
+    plan.lines = of;
+    plan.n = a.rows;
+    plan.products = products_of(of, a.rows);
+    std::vector<std::int64_t> entries;
+    for (const std::int32_t r : of.rows)
+        for (std::int32_t j = 0; j < a.cols; ++j) entries.push_back(entry_at(a, r, j));
+    for (const std::int32_t c : of.cols)
+        for (std::int32_t i = 0; i < a.rows; ++i) entries.push_back(entry_at(a, i, c));
+    plan.read = EntriesRead(std::move(entries));
+    return plan;
+}
+
+std::shared_ptr<const LowRankPlan> plan_rounded(const Pattern &a) {
+    LowRankPlan plan;
+    plan.n = a.rows;
+    plan.products = static_cast<double>(a.nnz());
+    return std::make_shared<const LowRankPlan>(std::move(plan));
+}
+
+Cost low_rank_cost(const Proposals &task, const LowRank &of) {
+    const double matrices = task.matrices(), lines = 2.0 * task.a.rows * static_cast<double>(of.rows.size());
+    Cost cost;
+    cost.operations = matrices * products_of(of, task.a.rows);
+    cost.serial_seconds = call_seconds + product_seconds * cost.operations + matrices * entry_seconds * lines;
+    const auto rank = static_cast<std::int32_t>(of.rows.size());
+    const double bytes = bytes_of_forms(task.a.rows, rank, 1);
+    cost.bytes_of_matrix = bytes - bytes_of_forms(task.a.rows, rank, 0);
+    cost.bytes = bytes + 8 * matrices * lines;
+    return cost;
+}
+
+bool may_round(const Proposals &task) {
+    return task.values.numbers.precision == Precision::double_ && task.values.structure->nearly_rank_one;
+}
 
 class FactorsModulo {
   public:
@@ -78,26 +172,6 @@ class FactorsModulo {
     Montgomery field_;
 };
 
-// How far from u_i v_j an entry is, by its share, at most: a_i0 a_0j / a_00 is that product.
-double greatest_distance(const Block &block, RunControl &control) {
-    constexpr double of_products = 0x1p-51; // four roundings
-    const std::size_t n = at(block.n());
-    const std::vector<Tracked> &a = block.values;
-    double most = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-        control.advance(static_cast<double>(n));
-        for (std::size_t j = 0; j < n; ++j) {
-            const Tracked &x = a[i * n + j], &u = a[i * n], &v = a[j];
-            const std::int64_t exponent =
-                std::clamp<std::int64_t>(x.exp2 + a[0].exp2 - u.exp2 - v.exp2, -2000, 2000);
-            const double there = u.value * v.value,
-                         here = std::ldexp(x.value * a[0].value, static_cast<int>(exponent));
-            most = std::max(most, std::fabs(here - there) / there);
-        }
-    }
-    return most + of_products;
-}
-
 // n! a_00^-n prod a_i0 prod a_0j.
 EngineResult nearly_rank_one(const Block &block, RunControl &control) {
     const std::size_t n = at(block.n());
@@ -105,7 +179,10 @@ EngineResult nearly_rank_one(const Block &block, RunControl &control) {
     Tracked product = tracked(1);
     for (std::size_t i = 0; i < n; ++i)
         product = product * a[i * n] * a[i] / a[0] * tracked(static_cast<double>(i + 1));
-    const double d = greatest_distance(block, control), roundings = 4.0 * static_cast<double>(n);
+    constexpr double of_products = 0x1p-51; // four roundings
+    const double d = distance_from_rank_one(block, infinity, [&control] { control.poll(); }) + of_products,
+                 roundings = 4.0 * static_cast<double>(n);
+    control.advance(static_cast<double>(block.pattern.nnz()));
     const double share = std::expm1(static_cast<double>(n) * d) * (1 + 0x1p-40) + roundings * 0x1p-52;
     EngineResult result;
     result.value = ball_from(block, product.value, std::fabs(product.value) * share, product.exp2);
@@ -115,27 +192,52 @@ EngineResult nearly_rank_one(const Block &block, RunControl &control) {
 
 } // namespace
 
-bool LowRankPlan::is_fit(const Residues &residues, std::size_t matrix) const {
-    const Montgomery field(residues.primes[matrix]);
-    const std::size_t r = lines.rows.size();
-    std::vector<std::uint64_t> minor;
-    for (const std::int32_t i : lines.rows)
-        for (const std::int32_t j : lines.cols)
-            minor.push_back(field.to(read.value(residues.values[matrix], entry_at(residues.pattern, i, j))));
-    for (std::size_t t = 0; t < r; ++t) {
-        std::size_t pivot = t;
-        while (pivot < r && minor[pivot * r + t] == 0) ++pivot;
-        if (pivot == r) return false;
-        std::swap_ranges(&minor[t * r], &minor[t * r] + r, &minor[pivot * r]);
-        const std::uint64_t inverse = field.power(minor[t * r + t], field.prime() - 2);
-        for (std::size_t i = t + 1; i < r; ++i) {
-            const std::uint64_t by = field.multiply(minor[i * r + t], inverse);
-            for (std::size_t j = t; j < r; ++j)
-                minor[i * r + j] = field.subtract(minor[i * r + j], field.multiply(by, minor[t * r + j]));
-        }
+void propose_low_rank(Proposals &task, Engine self) {
+    if (!task.wants_on_cpu(self)) return;
+    const Structure *structure = task.values.structure;
+    Candidate c;
+    c.engine = self;
+    const LowRank none, &lines = structure ? structure->low_rank : none;
+    if (!lines.rows.empty() && monomials_of(lines, task.a.rows) <= most_monomials) {
+        c.cost = low_rank_cost(task, lines);
+        c.plan = std::make_shared<const LowRankPlan>(plan_low_rank(task.a, lines));
+    } else if (structure && may_round(task)) {
+        const auto plan = plan_rounded(task.a);
+        c.cost.operations = plan->products;
+        c.cost.serial_seconds = call_seconds + 1e-8 * plan->products;
+        c.plan = plan;
+    } else {
+        return refuse_block(task, self,
+                            lines.rows.empty()
+                                ? "takes matrices of rank 6 or less and of order 16 or more, as the values "
+                                  "say: this one is none"
+                                : formatted("would multiply polynomials with {:.3g} monomials",
+                                            monomials_of(lines, task.a.rows)));
     }
-    return true;
+    task.add(std::move(c), {});
 }
+
+bool low_rank_by_residues(const Candidate &c) {
+    const auto *plan = plan_as<LowRankPlan>(c);
+    return plan && plan->is_exact();
+}
+
+std::string saved_low_rank(const EnginePlan &plan, bool) { // the rest follows from the structure
+    return dynamic_cast<const LowRankPlan &>(plan).is_exact() ? "e" : "r";
+}
+
+std::shared_ptr<const EnginePlan> restored_low_rank(std::string_view bytes, const PlanSource &of) {
+    const LowRank &lines = of.structure.low_rank;
+    if (bytes == "r") {
+        require(of.structure.nearly_rank_one && of.numbers.are_tracked(), "a rank of nearly one");
+        return plan_rounded(of.a);
+    }
+    require(bytes == "e" && !lines.rows.empty() && monomials_of(lines, of.a.rows) <= most_monomials,
+            "a low rank");
+    return std::make_shared<const LowRankPlan>(plan_low_rank(of.a, lines));
+}
+
+void check_low_rank(const Candidate &c) { require(plan_as<LowRankPlan>(c) && !c.on_gpu, "a low rank"); }
 
 EngineResult run_low_rank(const EngineRun &run, const EngineInput &input) {
     const LowRankPlan &plan = *plan_as<LowRankPlan>(run.choice);

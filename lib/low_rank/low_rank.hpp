@@ -7,12 +7,22 @@
 // they share with the columns C, no other entry of A is looked at.
 #pragma once
 
+#include "lib/run/candidate.hpp"
 #include "lib/run/engine_run.hpp"
 
 namespace libperm {
 
+class Proposals;
+
 // Of residues; or of a block of nearly rank one, with (1 + d)^n - 1 as its relative error where no entry is
 // further than d from u_i v_j, by its share. Progress is counted in products.
 EngineResult run_low_rank(const EngineRun &run, const EngineInput &input);
+
+void propose_low_rank(Proposals &task, Engine self);
+bool low_rank_by_residues(const Candidate &c);
+
+std::string saved_low_rank(const EnginePlan &plan, bool with_predictions);
+std::shared_ptr<const EnginePlan> restored_low_rank(std::string_view bytes, const PlanSource &of);
+void check_low_rank(const Candidate &c);
 
 } // namespace libperm

@@ -1,6 +1,5 @@
 #include "lib/low_rank/permanent_of_forms.hpp"
 
-#include "lib/low_rank/binary_forms.hpp"
 #include "preprocess/index.hpp"
 
 #include <algorithm>

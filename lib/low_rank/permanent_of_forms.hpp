@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace libperm {
@@ -49,6 +50,17 @@ constexpr double product_seconds = 2.5e-9;
 double products_of_forms(std::int32_t n, std::int32_t variables);
 // The monomials, and what so many primes at once hold.
 double bytes_of_forms(std::int32_t n, std::int32_t variables, double primes);
+
+// Products of linear forms in two variables: polynomials in one, the other being 1.
+
+// Of n forms.
+double products_of_binary_forms(double n);
+
+// Of the forms a + b x, a and b behind each other in Montgomery's form, the coefficients of 1, x, ...;
+// done(count) is told of forms that have been taken, and may throw.
+std::vector<std::uint64_t> product_of_binary_forms(const Montgomery &field,
+                                                   const std::vector<std::uint64_t> &forms,
+                                                   const std::function<void(std::size_t)> &done);
 
 // Of each form its coefficients, one form behind the other, in Montgomery's form. Progress counts `work` in
 // all.

@@ -3,7 +3,6 @@
 #include "lib/base/system.hpp"
 #include "lib/execute/execute.hpp"
 #include "lib/execute/plan_task.hpp"
-#include "lib/polynomial/kronecker.hpp"
 #include "lib/polynomial/rank_one_added.hpp"
 #include "lib/polynomial/substitution.hpp"
 #include "lib/run/placement.hpp"
@@ -11,81 +10,11 @@
 #include "preprocess/index.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <optional>
 #include <utility>
 
 namespace libperm {
 namespace {
-
-// What makes the numbers of a line whole, and a bound of the sum of their absolute values then.
-struct Line {
-    mpz_class denominator = 1;
-    mpq_class sum = 0;
-
-    void take(const Gaussian &x, std::int64_t times) {
-        for (const mpq_class *part : {&x.re, &x.im}) {
-            if (*part == 0) continue;
-            denominator = lcm(denominator, part->get_den());
-            sum += abs(*part) * mpz_class(times);
-        }
-    }
-    double bits() const {
-        const mpq_class whole = sum * denominator;
-        const mpz_class &most = whole.get_num();
-        signed long exp2 = 0;
-        const double mantissa = mpz_get_d_2exp(&exp2, most.get_mpz_t());
-        return most <= 1 ? 0 : static_cast<double>(exp2) + std::log2(mantissa) + 1e-9;
-    }
-};
-
-// perm(C + x L) has whole coefficients times `denominator`, of fewer than bits - 1 bits each.
-struct Size {
-    mpz_class denominator = 1;
-    double bits = 2; // a sign, and what these sums of logarithms are rounded by
-
-    void take(const Line &line, std::int64_t times) {
-        mpz_class power;
-        mpz_pow_ui(power.get_mpz_t(), line.denominator.get_mpz_t(), at(times));
-        denominator *= power;
-        bits += static_cast<double>(times) * line.bits();
-    }
-};
-
-// Each row is in one of its entries, or free with its weight, or with 1 where rows are more than columns; a
-// column that is free has its weight, too. Of a graph's pair the lower line says which.
-Size size_of_coefficients(const LinearEntries &entries, const Poll &poll) {
-    const InputPattern &given = as_given(entries.input);
-    const Pattern &a = given.pattern;
-    const LineCounts rows = entries.row_count(), columns = entries.column_count();
-    PolledSteps steps(poll);
-    Size size;
-    std::size_t weight = entries.entries();
-    for (std::int32_t i = 0; i < a.rows; ++i) {
-        Line row;
-        for (std::int64_t k = a.row_begin(i); k < a.row_begin(i + 1); ++k) {
-            steps.take(64);
-            row.take(entries.constant_at(at(k)), columns[a.col[at(k)]]);
-            row.take(entries.linear_at(at(k)), columns[a.col[at(k)]]);
-        }
-        if (given.row_weights)
-            row.take(entries.constant_at(weight++), 1);
-        else if (entries.input.free_columns > 0)
-            row.sum += 1;
-        if (entries.input.pattern.one_sided) row.sum += 1;
-        size.take(row, rows[i]);
-    }
-    for (std::int32_t j = 0; given.col_weights && j < a.cols; ++j) {
-        steps.take(64);
-        Line column;
-        column.sum = 1;
-        column.take(entries.constant_at(weight++), 1);
-        size.take(column, columns[j]);
-    }
-    size.bits = std::ceil(size.bits);
-    return size;
-}
 
 class PowerOfTwo final : public Substitution {
   public:
@@ -93,7 +22,7 @@ class PowerOfTwo final : public Substitution {
                const std::string *plan)
         : count_(at(entries.degree + 1)) {
         const Poll poll = [&control] { control.poll(); };
-        Size size = size_of_coefficients(entries, poll);
+        CoefficientSize size = entries.coefficient_size(poll);
         const double bytes = size.bits * static_cast<double>(count_) / 8;
         const double held =
             bytes * 4 + bytes / static_cast<double>(count_) * static_cast<double>(entries.entries()) * 2;

@@ -1,6 +1,5 @@
 #include "lib/number/montgomery.hpp"
 #include "lib/polynomial/at_points.hpp"
-#include "lib/polynomial/kronecker.hpp"
 #include "lib/polynomial/substitution.hpp"
 #include "preprocess/index.hpp"
 
@@ -53,9 +52,7 @@ class ByResidues final : public AtPoints {
         const std::vector<Outcome> found = outcomes(store, control);
         if (found.empty()) return {};
         std::vector<std::uint64_t> values;
-        for (const Outcome &one : found)
-            values.push_back(
-                field_.to((one.wide ? one.wide->re : exact_number(one.value)).get_num().get_ui()));
+        for (const Outcome &one : found) values.push_back(field_.to(exact_number(one).re.get_num().get_ui()));
         std::vector<Outcome> out;
         for (const std::uint64_t x :
              interpolated(field_, std::move(values), [&control] { control.poll(); })) {

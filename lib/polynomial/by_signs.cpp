@@ -1,7 +1,6 @@
 #include "lib/base/fields.hpp"
 #include "lib/glynn/polynomial_sums.hpp"
 #include "lib/number/ball.hpp"
-#include "lib/polynomial/kronecker.hpp"
 #include "lib/polynomial/substitution.hpp"
 #include "lib/run/pieces.hpp"
 #include "preprocess/index.hpp"
@@ -35,57 +34,14 @@ void load_part(cereal::PortableBinaryInputArchive &ar, PolynomialPart &part) { f
 
 namespace {
 
-// The sums as a task, which the polynomial's hands on.
-class SignsTask final : public Task {
-  public:
-    SignsTask(const Plan &of, const PolynomialSums &sums) : of_(of), sums_(sums) {}
-
-    TaskIdentity identity() const override { return {TaskIdentity::polynomial, {}}; }
-    ShardCount shards() const override {
-        constexpr double least_seconds = 0.01;
-        const double seconds = sums_.seconds(), most = static_cast<double>(sums_.pieces().count());
-        ShardCount shards;
-        shards.count = static_cast<std::int64_t>(std::clamp(std::floor(seconds / least_seconds), 1.0, most));
-        shards.seconds = seconds / static_cast<double>(shards.count);
-        return shards;
-    }
-    KeptAbout about() const override {
-        KeptAbout it;
-        it.n = of_.n();
-        it.entries = of_.input.pattern.nnz();
-        it.way = engine_name(engine_for(Goal::polynomial));
-        it.seconds = sums_.seconds();
-        return it;
-    }
-    void run_shard(const Shard &, PieceStore &store, RunControl &control) const override {
-        run(&store, control);
-    }
-
-    std::vector<PolynomialPart> run(PieceStore *store, RunControl &control) const {
-        const NumberedPieces pieces = sums_.pieces();
-        const double share = store ? store->share() : 1, work = static_cast<double>(pieces.count());
-        control.begin(share * work, share * sums_.seconds() / of_.options.threads);
-        RunControl own(control, 1, PieceScope{store, {}});
-        return parts_of_pieces(own, pieces.count(), 1, PolynomialPart{sums_.no_sums()},
-                               each_on_its_thread(own, [&](std::uint64_t k) {
-                                   PolynomialPart part{sums_.piece(pieces[k])};
-                                   own.advance(1);
-                                   return part;
-                               }));
-    }
-
-  private:
-    const Plan &of_;
-    const PolynomialSums &sums_;
-};
-
 class BySigns final : public Substitution {
   public:
     BySigns(const LinearEntries &entries, const Options &options, std::unique_ptr<const PolynomialSums> sums)
-        : sums_(std::move(sums)), count_(static_cast<int>(entries.degree + 1)), task_(plan_, *sums_) {
-        plan_.input = entries.input;
-        plan_.options = options;
-    }
+        : sums_(std::move(sums)),
+          count_(static_cast<int>(entries.degree + 1)),
+          plan_(no_plan(entries, options)),
+          task_(plan_, engine_name(engine_for(Goal::polynomial)), sums_->seconds(), sums_->pieces().count(),
+                [this](PieceStore *store, RunControl &control) { parts(store, control); }) {}
 
     const Plan &plan() const override { return plan_; }
     const Task &task() const override { return task_; }
@@ -93,10 +49,10 @@ class BySigns final : public Substitution {
     double seconds() const override { return sums_->seconds() / plan_.options.threads; }
 
     std::vector<Outcome> coefficients(PieceStore *store, RunControl &control) const override {
-        const std::vector<PolynomialPart> parts = task_.run(store, control);
+        const std::vector<PolynomialPart> found_parts = parts(store, control);
         if (store && store->is_of_one_shard()) return {};
-        LineSums all = parts.front().sums;
-        for (std::size_t k = 1; k < parts.size(); ++k) all.add(parts[k].sums);
+        LineSums all = found_parts.front().sums;
+        for (std::size_t k = 1; k < found_parts.size(); ++k) all.add(found_parts[k].sums);
         std::vector<Outcome> out;
         for (int k = 0; k < count_; ++k) {
             const PolynomialSums::Coefficient found = sums_->coefficient(all, k);
@@ -117,10 +73,23 @@ class BySigns final : public Substitution {
     }
 
   private:
+    std::vector<PolynomialPart> parts(PieceStore *store, RunControl &control) const {
+        const NumberedPieces pieces = sums_->pieces();
+        const double share = store ? store->share() : 1, work = static_cast<double>(pieces.count());
+        control.begin(share * work, share * seconds());
+        RunControl own(control, 1, PieceScope{store, {}});
+        return parts_of_pieces(own, pieces.count(), 1, PolynomialPart{sums_->no_sums()},
+                               each_on_its_thread(own, [&](std::uint64_t k) {
+                                   PolynomialPart part{sums_->piece(pieces[k])};
+                                   own.advance(1);
+                                   return part;
+                               }));
+    }
+
     const std::unique_ptr<const PolynomialSums> sums_;
     const int count_;
-    Plan plan_;
-    SignsTask task_;
+    const Plan plan_;
+    const SumsTask task_;
 };
 
 // A number that is a double in both parts.

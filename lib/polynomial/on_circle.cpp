@@ -2,7 +2,6 @@
 #include "lib/number/ball.hpp"
 #include "lib/number/mpfr_number.hpp"
 #include "lib/polynomial/at_points.hpp"
-#include "lib/polynomial/kronecker.hpp"
 #include "lib/polynomial/substitution.hpp"
 #include "preprocess/index.hpp"
 #include "preprocess/poll.hpp"
@@ -179,7 +178,7 @@ class OnCircle final : public AtPoints {
         std::vector<WideBall> values;
         for (std::size_t j = 0; j < circle_.values(); ++j) {
             const Outcome &one = found[j + 1];
-            const Gaussian number = one.wide ? *one.wide : Gaussian{exact_number(one.value), 0};
+            const Gaussian number = exact_number(one);
             values.push_back({number, (Ball{{}, one.error} + Ball{{}, moved}).error});
         }
         const std::vector<WideBall> coefficients =
@@ -273,9 +272,7 @@ class OnCircle final : public AtPoints {
     // ((1 + 2^-49)^n - 1) perm(|C| + r |L|), whose entries are rounded less than that.
     Scaled moved_by_rounding(const Outcome &magnitude) const {
         const double share = std::expm1(lines_ * (texts_.empty() ? 0x1p-48 : 0x1p-126)) * (1 + 0x1p-40);
-        const Ball most =
-            Ball{{}, size_of(magnitude.wide ? *magnitude.wide : Gaussian{exact_number(magnitude.value), 0})} +
-            Ball{{}, magnitude.error};
+        const Ball most = Ball{{}, size_of(exact_number(magnitude))} + Ball{{}, magnitude.error};
         return (Ball{make_scaled(share), {}} * Ball{{}, most.error}).error;
     }
 

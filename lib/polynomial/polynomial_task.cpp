@@ -5,6 +5,7 @@
 #include "lib/base/error.hpp"
 #include "lib/base/log.hpp"
 #include "lib/execute/execute.hpp"
+#include "lib/polynomial/substitution.hpp"
 #include "lib/run/escalation.hpp"
 #include "lib/saved/bytes.hpp"
 #include "preprocess/index.hpp"
@@ -16,7 +17,8 @@ namespace libperm {
 namespace {
 
 // Before the plan's bytes; of_whole: whole numbers where residues are asked for.
-constexpr char of_circle = 'c', of_signs = 's', of_others = 'n', of_whole = 'w';
+constexpr char of_circle = 'c', of_signs = 's', of_others = 'n', of_whole = 'w', of_subsets = 'm',
+               of_board = 'b';
 constexpr double at_once = 1;  // seconds: residues that take longer are compared with whole numbers
 constexpr double quick = 0.05; // seconds: what takes no longer is not compared with others
 
@@ -31,10 +33,10 @@ Options in(Precision precision, Options options) {
 
 PolynomialTask::PolynomialTask(const perm_csr *a, const void *linear, const Options &options,
                                RunControl &control, const std::string *way)
-    : options_(options), entries_(a, linear, options.function, control) {
-    const std::optional<std::string> kept = plan_in_checkpoint(options, TaskIdentity::polynomial);
-    if (way || kept)
-        choose_as(way ? *way : *kept, control);
+    : CoefficientTask(LinearEntries(a, linear, options.function, control), options,
+                      TaskIdentity::polynomial) {
+    if (const std::optional<Way> named = way_named(way))
+        choose_as(*named, control);
     else
         choose(control);
 }
@@ -46,10 +48,6 @@ void PolynomialTask::choose(RunControl &control) {
     const bool in_doubles = o.precision == Precision::double_ || o.precision == Precision::dd,
                is_free = o.precision == Precision::automatic,
                is_counted = is_free && counts(entries_.input.value_type);
-    const auto take = [&](std::unique_ptr<const Substitution> way, char form) {
-        form_ = form;
-        substitution_ = std::move(way);
-    };
     if (o.modulus != 0) {
         std::unique_ptr<const Substitution> residues, whole;
         const bool is_refused = !within_limits([&] { residues = by_residues(entries_, o, control); });
@@ -59,8 +57,7 @@ void PolynomialTask::choose(RunControl &control) {
             (is_refused || is_refused_plan(*residues) || whole->seconds() < residues->seconds()))
             return take(std::move(whole), of_whole);
         if (is_refused) residues = by_residues(entries_, o, control); // which says why
-        take(std::move(residues), of_others);
-        if (substitution_) return;
+        if (residues) return take(std::move(residues), of_others);
     }
     if (!in_doubles && !is_free) return take(by_power_of_two(entries_, o, control), of_others);
 
@@ -84,44 +81,56 @@ void PolynomialTask::choose(RunControl &control) {
     take(exact ? std::move(exact) : by_power_of_two(entries_, o, control), of_others);
 }
 
-void PolynomialTask::choose_as(const std::string &way, RunControl &control) {
-    const std::string plan = way.empty() ? "" : way.substr(1);
-    form_ = way.empty() ? '\0' : way[0];
-    const bool may_be_doubles = options_.modulus == 0 && options_.precision != Precision::exact;
-    if (form_ == of_signs && plan.empty() && may_be_doubles) substitution_ = by_signs(entries_, options_);
-    if (form_ == of_circle && may_be_doubles) substitution_ = on_circle(entries_, options_, control, &plan);
-    if (form_ == of_others && options_.modulus != 0)
-        substitution_ = by_residues(entries_, options_, control, &plan);
-    if (form_ == of_whole && options_.modulus != 0)
-        substitution_ = by_power_of_two(entries_, options_, control, &plan);
-    const bool may_be_exact =
-        options_.precision == Precision::exact || options_.precision == Precision::automatic;
-    if (form_ == of_others && !substitution_ && may_be_exact)
-        substitution_ = by_power_of_two(entries_, options_, control, &plan);
-    if (!substitution_)
+void PolynomialTask::choose_as(const Way &way, RunControl &control) {
+    const std::string *const plan = &way.plan;
+    const bool may_be_doubles = options_.modulus == 0 && options_.precision != Precision::exact,
+               may_be_exact =
+                   options_.precision == Precision::exact || options_.precision == Precision::automatic;
+    std::unique_ptr<const Substitution> found;
+    if (way.form == of_signs && plan->empty() && may_be_doubles) found = by_signs(entries_, options_);
+    if (way.form == of_circle && may_be_doubles) found = on_circle(entries_, options_, control, plan);
+    if (way.form == of_others && options_.modulus != 0)
+        found = by_residues(entries_, options_, control, plan);
+    if ((way.form == of_whole && options_.modulus != 0) || (way.form == of_others && !found && may_be_exact))
+        found = by_power_of_two(entries_, options_, control, plan);
+    take(std::move(found), way.form);
+}
+
+std::optional<CoefficientTask::Way> CoefficientTask::way_named(const std::string *way) const {
+    const std::optional<std::string> kept = plan_in_checkpoint(options_, kind_);
+    if (!way && !kept) return {};
+    const std::string &bytes = way ? *way : *kept;
+    if (bytes.empty()) return Way();
+    return Way{bytes[0], bytes.substr(1)};
+}
+
+void CoefficientTask::take(std::unique_ptr<const Substitution> substitution, char form) {
+    if (!substitution)
         throw Error(PERM_BAD_ARGUMENT,
-                    "the polynomial was begun in a way that this matrix has not: begin anew");
+                    formatted("{}: begun in a way that this matrix has not: begin anew", kind_));
+    form_ = form;
+    substitution_ = std::move(substitution);
 }
 
-TaskIdentity PolynomialTask::identity() const {
+TaskIdentity CoefficientTask::identity() const {
     return {
-        TaskIdentity::polynomial,
+        kind_,
         {{entries_.digest, "another matrix"},
-         {digest_of(plan_made()), "a polynomial that is computed otherwise, as options, versions or machines "
-                                  "differ"}}};
+         {digest_of(plan_made()), "coefficients, or numbers of matchings, that are computed otherwise, as "
+                                  "options, versions or machines differ"}}};
 }
 
-KeptAbout PolynomialTask::about() const {
+KeptAbout CoefficientTask::about() const {
     KeptAbout it = substitution_->task().about();
     it.seconds = substitution_->seconds();
     return it;
 }
 
-std::string PolynomialTask::plan() const {
+std::string CoefficientTask::plan() const {
     return form_ + (substitution_->is_planned() ? bytes_of(plan_made()) : std::string());
 }
 
-bool PolynomialTask::is_plan(const std::string &bytes) const {
+bool CoefficientTask::is_plan(const std::string &bytes) const {
     return !bytes.empty() && bytes[0] == form_ && substitution_->task().is_plan(bytes.substr(1));
 }
 
@@ -132,7 +141,9 @@ bool PolynomialTask::is_met(const std::vector<Outcome> &found) const {
 }
 
 // In dd and exactly, the quicker first, while that is worth it.
-void PolynomialTask::run_again(std::vector<Outcome> &found, PieceStore *store, RunControl &control) const {
+void PolynomialTask::improve(std::vector<Outcome> &found, PieceStore *store, RunControl &control) const {
+    const bool is_in_doubles = form_ == of_circle || form_ == of_signs;
+    if (!is_in_doubles || options_.precision != Precision::automatic || is_met(found)) return;
     const bool goes_on = store && store->spares_pieces();
     std::unique_ptr<const Substitution> ways[2];
     control.begin(0, 0);
@@ -154,19 +165,39 @@ void PolynomialTask::run_again(std::vector<Outcome> &found, PieceStore *store, R
     }
 }
 
-// Below the lowest power that there is.
-void PolynomialTask::set_zeros(std::vector<Outcome> &found) const {
-    for (std::size_t k = 0; k < found.size() && k < at(entries_.lowest); ++k) set_value(found[k], WideBall{});
+// Nested rows at once; else the quickest. A named way goes the same.
+void MatchingTask::choose(RunControl &control, const std::optional<Way> &way) {
+    constexpr double as_planning = 0.005; // seconds
+    const auto may_be = [&way](char form) { return !way || way->form == form; };
+    if (may_be(of_board))
+        if (auto board = of_nested_rows(entries_, options_, control)) return take(std::move(board), of_board);
+    std::unique_ptr<const Substitution> sums, other;
+    if (may_be(of_subsets)) sums = by_subsets(entries_, options_, control);
+    if (sums && (way || sums->seconds() < as_planning)) return take(std::move(sums), of_subsets);
+    if (may_be(of_others)) other = by_power_of_two(entries_, options_, control, way ? &way->plan : nullptr);
+    if (sums && (is_refused_plan(*other) || sums->seconds() < other->seconds()))
+        return take(std::move(sums), of_subsets);
+    take(std::move(other), of_others);
 }
 
-std::vector<Outcome> PolynomialTask::run(PieceStore *store, RunControl &control, const Told &) const {
+MatchingTask::MatchingTask(const perm_csr *a, const Options &options, RunControl &control,
+                           const std::string *way)
+    : CoefficientTask(LinearEntries::of_matchings(a, options.function, control), options,
+                      TaskIdentity::matchings) {
+    choose(control, way_named(way));
+}
+
+std::vector<Outcome> CoefficientTask::run(PieceStore *store, RunControl &control, const Told &) const {
     if (is_refused_plan(*substitution_)) throw Error(plan_made().refusal, plan_made().refusal_text);
     std::vector<Outcome> found = substitution_->coefficients(store, control);
     if (found.empty()) return found; // of one shard alone
-    set_zeros(found);
-    if (form_ != of_others && form_ != of_whole && options_.precision == Precision::automatic &&
-        !is_met(found))
-        run_again(found, store, control);
+    mpz_class unit = 1;
+    for (std::size_t k = 0; k < found.size(); ++k, unit *= entries_.unit) {
+        Outcome &one = found[k];
+        if (k < at(entries_.lowest)) set_value(one, WideBall{}); // below the lowest power that there is
+        if (unit != 1) set_value(one, WideBall{exact_number(one), {}} / unit);
+    }
+    improve(found, store, control);
     Outcome zero = found[0];
     set_value(zero, WideBall{});
     found.resize(at(count()), zero);

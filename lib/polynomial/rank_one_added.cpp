@@ -1,7 +1,6 @@
 #include "lib/polynomial/rank_one_added.hpp"
 
 #include "lib/base/error.hpp"
-#include "lib/polynomial/kronecker.hpp"
 #include "lib/polynomial/substitution.hpp"
 #include "lib/saved/bytes.hpp"
 #include "lib/structure/find_structure.hpp"
@@ -176,7 +175,7 @@ std::optional<RankOneAdded> RankOneAdded::of(const InputPattern &given, const Va
 
 std::vector<Gaussian> RankOneAdded::numbers(const Outcome &permanent, const Poll &poll) const {
     const std::size_t n = at(plan_.n());
-    const Gaussian number = permanent.wide ? *permanent.wide : Gaussian{exact_number(permanent.value), 0};
+    const Gaussian number = exact_number(permanent);
     const std::vector<mpz_class> re = digits_of(number.re.get_num(), n + 1, bits_, poll),
                                  im = digits_of(number.im.get_num(), n + 1, bits_, poll);
     std::vector<Gaussian> all(n + 1);

@@ -1,6 +1,7 @@
 #include "lib/polynomial/substitution.hpp"
 
 #include "jit/compile/digest.hpp"
+#include "jit/text/text.hpp"
 #include "lib/base/archive.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/struct_size.hpp"
@@ -15,6 +16,27 @@
 
 namespace libperm {
 namespace {
+
+// What makes the numbers of a line whole, and a bound of the sum of their absolute values then.
+struct Line {
+    mpz_class denominator = 1;
+    mpq_class sum = 0;
+
+    void take(const Gaussian &x, std::int64_t times) {
+        for (const mpq_class *part : {&x.re, &x.im}) {
+            if (*part == 0) continue;
+            denominator = lcm(denominator, part->get_den());
+            sum += abs(*part) * mpz_class(times);
+        }
+    }
+    double bits() const {
+        const mpq_class whole = sum * denominator;
+        const mpz_class &most = whole.get_num();
+        signed long exp2 = 0;
+        const double mantissa = mpz_get_d_2exp(&exp2, most.get_mpz_t());
+        return most <= 1 ? 0 : static_cast<double>(exp2) + std::log2(mantissa) + 1e-9;
+    }
+};
 
 std::vector<std::int64_t> kept_counts(const std::int64_t *given, std::int64_t lines) {
     return given ? std::vector<std::int64_t>(given, given + lines) : std::vector<std::int64_t>();
@@ -40,6 +62,52 @@ Values read_linear(const InputPattern &given, const void *linear, const Poll &po
 
 } // namespace
 
+// Each row is in one of its entries, or free with its weight, or with 1 where rows are more than columns; a
+// column that no row is in has its weight, too. Of a graph's pair the lower line says which.
+CoefficientSize LinearEntries::coefficient_size(const Poll &poll) const {
+    if (size_) return *size_;
+    const InputPattern &given = as_given(input);
+    const Pattern &a = given.pattern;
+    const LineCounts rows = row_count(), columns = column_count();
+    PolledSteps steps(poll);
+    CoefficientSize size;
+    const auto take = [&size](const Line &line, std::int64_t times) {
+        mpz_class power;
+        mpz_pow_ui(power.get_mpz_t(), line.denominator.get_mpz_t(), at(times));
+        size.denominator *= power;
+        size.bits += static_cast<double>(times) * line.bits();
+    };
+    std::size_t weight = entries();
+    for (std::int32_t i = 0; i < a.rows; ++i) {
+        Line row;
+        for (std::int64_t k = a.row_begin(i); k < a.row_begin(i + 1); ++k) {
+            steps.take(64);
+            if (input.pattern.one_sided && a.col[at(k)] < i) continue;
+            row.take(constant_at(at(k)), columns[a.col[at(k)]]);
+            row.take(linear_at(at(k)), columns[a.col[at(k)]]);
+        }
+        mpq_class of_weight = 0;
+        if (given.row_weights) {
+            const mpq_class entries_alone = row.sum;
+            row.take(constant_at(weight++), 1);
+            of_weight = row.sum - entries_alone;
+        } else if (input.free_columns > 0) {
+            row.sum += 1;
+        }
+        if (input.pattern.one_sided && of_weight < 1) row.sum += 1 - of_weight; // of the other line of a pair
+        take(row, rows[i]);
+    }
+    for (std::int32_t j = 0; given.col_weights && j < a.cols; ++j) {
+        steps.take(64);
+        Line column;
+        column.take(constant_at(weight++), 1);
+        if (column.sum < 1) column.sum = 1;
+        take(column, columns[j]);
+    }
+    size.bits = std::ceil(size.bits);
+    return size;
+}
+
 LinearEntries::LinearEntries(const perm_csr *a, const void *linear_parts, MatrixFunction function,
                              RunControl &control) {
     const Poll poll = [&control] { control.poll(); };
@@ -49,14 +117,12 @@ LinearEntries::LinearEntries(const perm_csr *a, const void *linear_parts, Matrix
             PERM_BAD_ARGUMENT,
             "a pattern has no values, and c + l x takes two numbers: give both, of another value_type");
     const perm_csr csr = read_known(*a, offsetof(perm_csr, row_multiplicity), "perm_csr");
-    row_counts_ = kept_counts(csr.row_multiplicity, csr.n_rows);
-    const bool is_graph = input.pattern.one_sided;
-    column_counts_ = is_graph ? row_counts_ : kept_counts(csr.col_multiplicity, csr.n_cols);
+    read_counts(a);
     const InputPattern &given = as_given(input);
     constant = read_values(given, GivenValues(input, csr).data(), poll, &control.memory());
     linear = read_linear(given, linear_parts, poll, control.memory());
     count = std::min(row_count().sum(), column_count().sum()) + 1;
-    if (is_graph) {
+    if (input.pattern.one_sided) {
         for (Values *half : {&constant, &linear}) { // c + l x is symmetric, then, whatever cancels
             require_symmetric(given, *half, poll);
             mirror_upper_half(given, *half, poll);
@@ -66,6 +132,68 @@ LinearEntries::LinearEntries(const perm_csr *a, const void *linear_parts, Matrix
     } else {
         find_powers(poll);
     }
+    find_digest(function);
+}
+
+LinearEntries LinearEntries::of_matchings(const perm_csr *a, MatrixFunction function, RunControl &control) {
+    const Poll poll = [&control] { control.poll(); };
+    LinearEntries made;
+    made.input = read_free(a, function, poll, &control.memory());
+    made.read_counts(a);
+    const InputPattern &given = as_given(made.input);
+    const bool is_graph = made.input.pattern.one_sided;
+    const std::int64_t rows = made.row_count().sum(), columns = made.column_count().sum();
+    made.count = (is_graph ? rows / 2 : std::min(rows, columns)) + 1;
+    made.degree = made.count - 1;
+    const perm_csr csr = read_known(*a, offsetof(perm_csr, row_multiplicity), "perm_csr");
+    made.linear = read_values(without_weights(given), csr.values, poll, &control.memory());
+    if (is_graph) require_symmetric(given, made.linear, poll);
+    made.constant.real.resize(made.values(), 1); // the weights
+    std::fill_n(made.constant.real.begin(), made.entries(), 0);
+    made.find_digest(function);
+    PolledSteps steps(poll);
+    for (std::size_t k = 0; k < made.entries(); ++k) {
+        steps.take(16);
+        const Gaussian x = made.linear_at(k);
+        made.unit = lcm(lcm(made.unit, x.re.get_den()), x.im.get_den());
+    }
+    if (made.unit != 1) made.make_whole(control);
+    made.size_ = made.coefficient_size(poll);
+    const double bytes =
+        made.size_->bits * static_cast<double>(made.count) / 8 * 4; // number, digits, residues
+    control.memory().require(
+        static_cast<std::int64_t>(std::min(bytes, 0x1p62)),
+        formatted("the numbers of matchings with 0 to {} edges have up to {:.3g} bits each", made.degree,
+                  made.size_->bits));
+    return made;
+}
+
+// Times the unit.
+void LinearEntries::make_whole(RunControl &control) {
+    const Poll poll = [&control] { control.poll(); };
+    PolledSteps steps(poll);
+    constexpr std::int64_t of_number = sizeof(Gaussian) + 4 * 32; // bytes, with four short numbers
+    charge_ = Charge(&control.memory(), of_number * static_cast<std::int64_t>(entries()));
+    std::vector<Gaussian> whole;
+    for (std::size_t k = 0; k < entries(); ++k) {
+        steps.take(16);
+        Gaussian x = linear_at(k);
+        x.re *= unit;
+        x.im *= unit;
+        whole.push_back(std::move(x));
+    }
+    linear = Values();
+    linear.wide = std::move(whole);
+}
+
+void LinearEntries::read_counts(const perm_csr *a) {
+    const perm_csr csr = read_known(*a, offsetof(perm_csr, row_multiplicity), "perm_csr");
+    row_counts_ = kept_counts(csr.row_multiplicity, csr.n_rows);
+    column_counts_ = input.pattern.one_sided ? row_counts_ : kept_counts(csr.col_multiplicity, csr.n_cols);
+}
+
+void LinearEntries::find_digest(MatrixFunction function) {
+    const InputPattern &given = as_given(input);
     digest = digest_of_bytes(written(given.pattern.row_ptr) + written(given.pattern.col) +
                              written(std::vector<std::int64_t>{given.pattern.rows, given.pattern.cols,
                                                                given.row_weights, given.col_weights}) +
@@ -138,6 +266,49 @@ InputPattern LinearEntries::input_of(perm_value_type type) const {
     other.written = std::make_shared<const InputPattern>(std::move(given));
     return other;
 }
+
+Plan no_plan(const LinearEntries &entries, const Options &options) {
+    Plan plan;
+    plan.input = entries.input;
+    plan.options = options;
+    return plan;
+}
+
+ShardCount SumsTask::shards() const {
+    constexpr double least_seconds = 0.01;
+    ShardCount shards;
+    shards.count = static_cast<std::int64_t>(
+        std::clamp(std::floor(seconds_ / least_seconds), 1.0, static_cast<double>(pieces_)));
+    shards.seconds = seconds_ / static_cast<double>(shards.count);
+    return shards;
+}
+
+KeptAbout SumsTask::about() const {
+    KeptAbout it;
+    it.n = of_.n();
+    it.entries = of_.input.pattern.nnz();
+    it.way = way_;
+    it.seconds = seconds_;
+    return it;
+}
+
+std::vector<mpz_class> digits_of(mpz_class sum, std::size_t count, unsigned long bits, const Poll &poll) {
+    std::vector<mpz_class> digits(count);
+    const mpz_class half = mpz_class(1) << (bits - 1);
+    for (mpz_class &digit : digits) {
+        poll();
+        mpz_fdiv_r_2exp(digit.get_mpz_t(), sum.get_mpz_t(), bits);
+        if (digit >= half) digit -= mpz_class(1) << bits;
+        sum -= digit;
+        mpz_fdiv_q_2exp(sum.get_mpz_t(), sum.get_mpz_t(), bits);
+    }
+    if (sum != 0) throw Error(PERM_INTERNAL, "the coefficients do not fit into the polynomial's value");
+    return digits;
+}
+
+mpq_class exact_number(const Scaled &x) { return shifted(mpq_class(x.mantissa), x.exp2); }
+
+Gaussian exact_number(const Outcome &x) { return x.wide ? *x.wide : Gaussian{exact_number(x.value), 0}; }
 
 Plan plan_for(InputPattern input, const Values &values, const Options &options, RunControl &control,
               const std::string *plan) {

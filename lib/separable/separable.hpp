@@ -6,10 +6,18 @@
 // (1999)).
 #pragma once
 
+#include "lib/run/candidate.hpp"
 #include "lib/run/engine_run.hpp"
 
 namespace libperm {
 
+class Proposals;
+
+void propose_separable(Proposals &task, Engine self);
 EngineResult run_separable(const EngineRun &run, const EngineInput &input); // of residues
+
+std::string saved_separable(const EnginePlan &plan, bool with_predictions);
+std::shared_ptr<const EnginePlan> restored_separable(std::string_view bytes, const PlanSource &of);
+void check_separable(const Candidate &c);
 
 } // namespace libperm

@@ -1,10 +1,11 @@
-#include "lib/sieve/plan.hpp"
+#include "lib/sieve/sieve.hpp"
 
 #include "jit/text/text.hpp"
 #include "lib/base/fields.hpp"
 #include "lib/input/machine.hpp"
 #include "lib/number/residue_numbers.hpp"
 #include "lib/run/proposals.hpp"
+#include "lib/run/refused_block.hpp"
 #include "lib/sieve/order.hpp"
 #include "lib/sieve/walk.hpp"
 #include "lib/sieve/walk_on_device.hpp"
@@ -247,15 +248,6 @@ double times_a_thread(const GpuProperties &gpu) {
     return middle(sieve_pace_of_thread) / middle(sieve_pace(gpu));
 }
 
-void refuse(Proposals &task, Engine self, std::string why) {
-    if (!task.asks_for(self)) return;
-    Candidate c;
-    c.engine = self;
-    c.refusal = PERM_UNSUPPORTED;
-    c.why_not = std::move(why);
-    task.add(std::move(c), {});
-}
-
 // What is known of the block; none: it is not for this engine.
 std::optional<SieveRows> block_rows(const Proposals &task, Engine self) {
     const Structure *structure = task.values.structure;
@@ -298,7 +290,7 @@ void propose_sieve(Proposals &task, Engine self) {
 void propose_sieve_at_last(Proposals &task, Engine self) {
     std::optional<SieveRows> rows = block_rows(task, self);
     if (!rows)
-        return refuse(
+        return refuse_block(
             task, self,
             "takes matrices of up to 128 lines whose entries are small integers, or of equal "
             "magnitudes, but for a factor of each line, or multiples of one number by small "
@@ -310,10 +302,11 @@ void propose_sieve_at_last(Proposals &task, Engine self) {
             others = std::min(others, c.cost.serial_seconds);
     const std::vector<Choice> all = choices(*rows);
     if (all.empty())
-        return refuse(task, self,
-                      formatted("takes rows whose absolute values sum to {} at most, once made integers, "
-                                "but for {} or less",
-                                most_row_weight, most_lines_of_others));
+        return refuse_block(
+            task, self,
+            formatted("takes rows whose absolute values sum to {} at most, once made integers, "
+                      "but for {} or less",
+                      most_row_weight, most_lines_of_others));
     if (!task.asks_for(self) && others < unnoticed) return;
     std::optional<Choice> first = cheapest(all, 0, task.poll());
     const bool may_use_gpu = task.may_use_gpu() && other_rows(*rows) == 0;
@@ -331,7 +324,7 @@ void propose_sieve_at_last(Proposals &task, Engine self) {
                                    "a GPU none of other numbers";
     if (task.wants_on_cpu(self) && task.options.device != Device::gpu) {
         std::optional<Candidate> c = of ? candidate_of(task, self, *of) : std::nullopt;
-        if (!c) return refuse(task, self, primes);
+        if (!c) return refuse_block(task, self, primes);
         const Candidate judged = task.judged(*std::move(c), {});
         if (known == task.candidates.size())
             task.candidates.push_back(judged);
@@ -341,7 +334,7 @@ void propose_sieve_at_last(Proposals &task, Engine self) {
     if (!task.may_use_gpu()) return;
     const GpuProperties gpu = task.machine.gpu();
     std::optional<Candidate> c = of ? candidate_of(task, self, *of, &gpu) : std::nullopt;
-    if (!c) return task.options.device == Device::gpu ? refuse(task, self, primes) : void();
+    if (!c) return task.options.device == Device::gpu ? refuse_block(task, self, primes) : void();
     task.require_gpu(*c);
     task.add(*std::move(c), {});
 }

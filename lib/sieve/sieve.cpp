@@ -6,7 +6,6 @@
 #include "lib/run/pieces.hpp"
 #include "lib/run/placement.hpp"
 #include "lib/run/unfit_prime.hpp"
-#include "lib/sieve/plan.hpp"
 #include "lib/sieve/walk.hpp"
 #include "lib/sieve/walk_on_device.hpp"
 #include "preprocess/index.hpp"

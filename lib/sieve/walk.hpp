@@ -9,7 +9,6 @@
 #include "jit/lanes/sieve_steps.hpp"
 #include "jit/program/sieve.hpp"
 #include "lib/sieve/other_rows.hpp"
-#include "lib/sieve/products.hpp"
 
 #include <gmpxx.h>
 
@@ -19,6 +18,20 @@
 #include <vector>
 
 namespace libperm {
+
+// The products that codes tell of.
+class SieveProducts {
+  public:
+    // The program outlives it.
+    explicit SieveProducts(const SieveProgram &program);
+
+    // `key`: the codes without the sign, the second in the upper half.
+    mpz_class of(std::uint64_t key) const;
+
+  private:
+    const SieveProgram &program_;
+    std::vector<std::vector<mpz_class>> powers_; // by exponent of the program, then by power
+};
 
 // Counts of codes, by the code itself where there are few, else in a table that is added up when it is full.
 class SieveCounts {

@@ -4,7 +4,7 @@
 #include "jit/driver/gpu_properties.hpp"
 #include "jit/kernel/sieve_walk.hpp"
 #include "jit/queue/device_queue.hpp"
-#include "lib/sieve/products.hpp"
+#include "lib/sieve/walk.hpp"
 
 #include <gmpxx.h>
 

@@ -1,19 +1,142 @@
 #include "lib/structure/find_background.hpp"
 
+#include "lib/number/montgomery.hpp"
 #include "lib/number/wide_value.hpp"
 #include "lib/structure/background_lines.hpp"
-#include "lib/structure/row_classes.hpp"
+#include "lib/structure/probe.hpp"
 #include "lib/structure/structure.hpp"
 #include "preprocess/index.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
 namespace libperm {
 namespace {
+
+// Rows of residues that are multiples of each other at most places, in classes.
+
+struct ResidueRows {
+    std::int32_t n; // columns
+    std::span<const std::uint64_t> residues;
+
+    std::int32_t count() const { return static_cast<std::int32_t>(std::ssize(residues) / n); }
+    std::span<const std::uint64_t> row(std::int32_t i) const {
+        const auto length = static_cast<std::size_t>(n);
+        return residues.subspan(static_cast<std::size_t>(i) * length, length);
+    }
+};
+
+// Rows are alike that differ at one in so many columns where either is not 0, or fewer; so many classes of
+// them are kept.
+struct Likeness {
+    std::int32_t one_in, classes;
+};
+
+struct RowClasses {
+    std::vector<std::int32_t> bases;  // by class; none: no two of the rows that were looked at are alike
+    std::vector<std::int32_t> of_row; // -1: of none
+    std::vector<std::uint64_t> scale; // by row: how many times its base it is
+
+    std::vector<std::int32_t> rows_of(std::int32_t a) const {
+        std::vector<std::int32_t> rows;
+        for (std::int32_t i = 0; i < std::ssize(of_row); ++i)
+            if (of_row[at(i)] == a) rows.push_back(i);
+        return rows;
+    }
+};
+
+constexpr std::int32_t guesses = 5;     // at a column in which a row is not changed
+constexpr std::int32_t least_alike = 2; // rows that differ at more than one column in two are no multiples
+constexpr std::int32_t sampled_rows = 32, most_tried = 8;
+
+using Row = std::span<const std::uint64_t>;
+
+// y is x times y_col / x_col but at so many columns.
+struct Proportion {
+    std::int32_t col = -1, differences;
+};
+
+// Counted up to `most`; one more if neither is often not 0.
+std::int32_t differences_at(const Montgomery &field, Row x, Row y, std::int32_t col, std::int32_t most,
+                            std::int32_t one_in) {
+    std::int32_t count = 0, either = 0;
+    for (std::size_t j = 0; j < x.size() && count <= most; ++j) {
+        either += (x[j] | y[j]) != 0;
+        count += field.multiply(x[j], y[at(col)]) != field.multiply(y[j], x[at(col)]);
+    }
+    return one_in * count <= either ? count : most + 1;
+}
+
+// No column: they are not alike.
+Proportion proportion(const Montgomery &field, Row x, Row y, std::int32_t first, std::int32_t one_in) {
+    constexpr std::int32_t enough = 8;
+    const auto n = static_cast<std::int32_t>(x.size());
+    Proportion best{-1, n / one_in + 1};
+    for (std::int32_t guess = 0; guess < guesses; ++guess) {
+        const std::int32_t col = (first + guess * (n / guesses)) % n;
+        if (x[at(col)] == 0 || y[at(col)] == 0) continue;
+        const std::int32_t count = differences_at(field, x, y, col, best.differences - 1, one_in);
+        if (count < best.differences) best = {col, count};
+        if (best.col >= 0 && enough * best.differences <= n) break;
+    }
+    return best;
+}
+
+// The rows by which the others are measured: those that are like most others of a sample.
+std::vector<std::int32_t> class_bases(const Montgomery &field, const ResidueRows &a, const Likeness &by) {
+    struct Tried {
+        std::int32_t row, alike = 0;
+    };
+    std::vector<Tried> tried;
+    const std::int32_t rows = std::min(a.count(), sampled_rows);
+    for (std::int32_t k = 0; k < rows; ++k) {
+        const auto i = static_cast<std::int32_t>(std::int64_t{k} * a.count() / rows);
+        const auto base = std::find_if(tried.begin(), tried.end(), [&](const Tried &other) {
+            return proportion(field, a.row(other.row), a.row(i), i, by.one_in).col >= 0;
+        });
+        if (base != tried.end())
+            ++base->alike;
+        else if (std::ssize(tried) < most_tried)
+            tried.push_back({i});
+    }
+    std::erase_if(tried, [](const Tried &t) { return t.alike == 0; });
+    std::ranges::stable_sort(tried, std::greater(), &Tried::alike);
+    if (std::ssize(tried) > by.classes) tried.resize(at(by.classes));
+    std::vector<std::int32_t> bases;
+    for (const Tried &t : tried) bases.push_back(t.row);
+    return bases;
+}
+
+RowClasses row_classes(const Montgomery &field, const ResidueRows &a, const Likeness &by, const Poll &poll) {
+    RowClasses found{class_bases(field, a, by), {}, {}};
+    if (found.bases.empty()) return found;
+    found.of_row.assign(at(a.count()), -1);
+    found.scale.assign(at(a.count()), 0);
+    std::vector<std::int32_t> &of_row = found.of_row;
+    PolledSteps steps(poll);
+    for (std::int32_t i = 0; i < a.count(); ++i) {
+        Proportion best{-1, a.n};
+        for (std::size_t c = 0; c < found.bases.size(); ++c) {
+            steps.take(4 * a.n);
+            const Proportion to = proportion(field, a.row(found.bases[c]), a.row(i), i, least_alike);
+            if (to.col < 0 || to.differences >= best.differences) continue;
+            best = to;
+            of_row[at(i)] = static_cast<std::int32_t>(c);
+        }
+        if (best.col < 0) continue;
+        const std::uint64_t of_base = a.row(found.bases[at(of_row[at(i)])])[at(best.col)];
+        found.scale[at(i)] = field.multiply(a.row(i)[at(best.col)], field.power(of_base, field.prime() - 2));
+    }
+    for (std::size_t c = 0; c < found.bases.size(); ++c) {
+        of_row[at(found.bases[c])] = static_cast<std::int32_t>(c);
+        found.scale[at(found.bases[c])] = field.to(1);
+    }
+    return found;
+}
 
 std::uint64_t inverse_of(const Montgomery &field, std::uint64_t x) {
     return field.power(x, field.prime() - 2);
@@ -259,23 +382,18 @@ std::optional<Pattern> compared(const ExactBlock &block, const Background &of, s
 
 } // namespace
 
-template <class Value> bool may_have_background(const Probe<Value> &probe) {
-    constexpr std::int32_t rows = 6; // of four classes two are of the same, most likely
-    const std::int32_t n = probe.n();
-    std::vector<std::uint64_t> residues(at(rows) * at(n));
-    for (std::int32_t k = 0; k < rows; ++k)
-        probe.row(k * n / rows, std::span(residues).subspan(at(k) * at(n), at(n)));
-    return !class_bases(probe.field(), {n, residues}, one_background).empty();
+bool has_alike_rows(const std::vector<std::uint64_t> &residues, std::int32_t n) {
+    return !class_bases(Montgomery(probe_prime()), {n, residues}, one_background).empty();
 }
 
 template <class Value>
-Background find_background(const BlockOf<Value> &block, const Probe<Value> &probe,
-                           const std::vector<std::uint64_t> &residues, const Poll &poll) {
+Background find_background(const BlockOf<Value> &block, const std::vector<std::uint64_t> &residues,
+                           const Poll &poll) {
     const std::int64_t n = block.n(), most = n * n / 4;
     std::optional<ModularBackground> best;
     for (const Likeness &by : {one_background, several_backgrounds}) {
         if (best && best->beside() <= 2 * n) break;
-        ModularBackground other(probe.field(), {block.n(), residues}, by, poll);
+        ModularBackground other(Montgomery(probe_prime()), {block.n(), residues}, by, poll);
         if (!other.is_none() && (!best || 2 * other.beside() < best->beside())) best = std::move(other);
     }
     if (!best || best->beside() > most) return {};
@@ -286,11 +404,9 @@ Background find_background(const BlockOf<Value> &block, const Probe<Value> &prob
     return found;
 }
 
-template bool may_have_background(const Probe<Tracked> &probe);
-template bool may_have_background(const Probe<Gaussian> &probe);
-template Background find_background(const Block &block, const Probe<Tracked> &probe,
-                                    const std::vector<std::uint64_t> &residues, const Poll &poll);
-template Background find_background(const ExactBlock &block, const Probe<Gaussian> &probe,
-                                    const std::vector<std::uint64_t> &residues, const Poll &poll);
+template Background find_background(const Block &block, const std::vector<std::uint64_t> &residues,
+                                    const Poll &poll);
+template Background find_background(const ExactBlock &block, const std::vector<std::uint64_t> &residues,
+                                    const Poll &poll);
 
 } // namespace libperm

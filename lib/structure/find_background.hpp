@@ -2,18 +2,22 @@
 // by classes of lines.
 #pragma once
 
-#include "lib/structure/probe.hpp"
 #include "lib/structure/structure.hpp"
+#include "preprocess/block.hpp"
+#include "preprocess/poll.hpp"
 
+#include <cstdint>
 #include <vector>
 
 namespace libperm {
 
+// Whether two of a few rows of n residues each may be of one background.
+bool has_alike_rows(const std::vector<std::uint64_t> &residues, std::int32_t n);
+
 // None (no rows beside it) where more than a quarter of the entries are not of it. `residues`: all of the
-// block's, by row.
-template <class Value> bool may_have_background(const Probe<Value> &probe);
+// block's, by row (probe.hpp).
 template <class Value>
-Background find_background(const BlockOf<Value> &block, const Probe<Value> &probe,
-                           const std::vector<std::uint64_t> &residues, const Poll &poll);
+Background find_background(const BlockOf<Value> &block, const std::vector<std::uint64_t> &residues,
+                           const Poll &poll);
 
 } // namespace libperm

@@ -1,10 +1,12 @@
 #include "lib/structure/find_structure.hpp"
 
 #include "jit/text/text.hpp"
+#include "lib/number/infinity.hpp"
 #include "lib/number/wide_value.hpp"
 #include "lib/structure/find_background.hpp"
 #include "lib/structure/find_integers.hpp"
 #include "lib/structure/probe.hpp"
+#include "lib/structure/separable/echelon.hpp"
 #include "lib/structure/separable/orders.hpp"
 #include "lib/structure/structure.hpp"
 #include "preprocess/index.hpp"
@@ -23,48 +25,26 @@ namespace {
 
 // A low rank, exactly; and rank one up to rounding.
 
-// Rows reduced by those before, modulo the probe's prime, until there are too many.
-class ModularBasis {
-  public:
-    explicit ModularBasis(const Montgomery &field) : field_(field) {}
-
-    // Takes it in, unless it depends on those that are in. False: the rank is not low.
-    bool take(std::int32_t number, std::vector<std::uint64_t> row) {
-        for (const Pivot &pivot : pivots_) {
-            const std::uint64_t x = row[at(pivot.col)];
-            if (x == 0) continue;
-            for (std::size_t j = 0; j < row.size(); ++j)
-                row[j] = field_.subtract(row[j], field_.multiply(pivot.reduced[j], x));
-        }
-        const auto place = std::find_if(row.begin(), row.end(), [](std::uint64_t x) { return x != 0; });
-        if (place == row.end()) return true;
-        if (std::ssize(pivots_) == most_rank) return false;
-        const std::uint64_t inverse = field_.power(*place, field_.prime() - 2);
-        const auto col = static_cast<std::int32_t>(place - row.begin());
-        for (std::uint64_t &x : row) x = field_.multiply(x, inverse);
-        pivots_.push_back({number, col, std::move(row)});
-        return true;
+// As many rows and columns as the rank modulo the probe's prime, of rows of so many residues; none: it is not
+// low.
+std::optional<LowRank> low_rank_modulo(std::span<const std::uint64_t> residues, std::int32_t n,
+                                       const Poll &poll) {
+    PolledSteps steps(poll);
+    Echelon basis(probe_prime());
+    LowRank found;
+    std::vector<std::uint64_t> row(at(n));
+    for (std::int32_t i = 0; i < std::ssize(residues) / n; ++i) {
+        steps.take(4 * most_rank * n);
+        std::ranges::copy(residues.subspan(at(i) * row.size(), row.size()), row.begin());
+        const std::size_t last = basis.reduce(row, 0, [](std::size_t, std::uint64_t) {});
+        if (last == Echelon::nowhere) continue;
+        if (!basis.add(row, last, at(most_rank))) return {};
+        found.rows.push_back(i);
+        found.cols.push_back(static_cast<std::int32_t>(last));
     }
-
-    LowRank found() const {
-        LowRank found;
-        for (const Pivot &pivot : pivots_) {
-            found.rows.push_back(pivot.row);
-            found.cols.push_back(pivot.col);
-        }
-        std::sort(found.cols.begin(), found.cols.end());
-        return found;
-    }
-
-  private:
-    struct Pivot {
-        std::int32_t row, col;
-        std::vector<std::uint64_t> reduced; // 1 at the column, in Montgomery's form
-    };
-
-    const Montgomery &field_;
-    std::vector<Pivot> pivots_;
-};
+    std::ranges::sort(found.cols);
+    return found;
+}
 
 // The largest absolute value, if all entries are real whole numbers.
 std::optional<double> largest_integer(const Block &block) {
@@ -138,64 +118,47 @@ class ExactBasis {
     bool is_valid_ = false;
 };
 
+// Rows that are spread over the block.
+std::vector<std::int32_t> some_rows(std::int32_t n, std::int32_t count, std::int32_t shift = 0) {
+    std::vector<std::int32_t> rows;
+    for (std::int64_t k = 0; k < count; ++k)
+        rows.push_back(static_cast<std::int32_t>((k * n + shift) / count));
+    return rows;
+}
+
 // By a few rows and columns.
-template <class Value> bool may_have_low_rank(const Probe<Value> &probe) {
+template <class Value> bool may_have_low_rank(const BlockOf<Value> &block, const Poll &poll) {
     constexpr std::int32_t looked_at = most_rank + 2;
-    const std::int32_t n = probe.n();
+    const std::int32_t n = block.n();
     if (n < 2 * looked_at) return false;
-    ModularBasis basis(probe.field());
-    for (std::int32_t i = 0; i < looked_at; ++i) {
-        std::vector<std::uint64_t> row;
-        for (std::int32_t j = 0; j < looked_at; ++j)
-            row.push_back(probe.entry((i * n + n / 2) / looked_at, (j * n + n / 3) / looked_at));
-        if (!basis.take(i, std::move(row))) return false;
-    }
-    return true;
+    const std::vector<std::uint64_t> rows = probe_rows(block, some_rows(n, looked_at, n / 2), poll);
+    std::vector<std::uint64_t> minor;
+    for (std::int32_t i = 0; i < looked_at; ++i)
+        for (const std::int32_t j : some_rows(n, looked_at, n / 3)) minor.push_back(rows[at(i * n + j)]);
+    return low_rank_modulo(minor, looked_at, poll).has_value();
 }
 
 template <class Value>
-LowRank find_low_rank(const BlockOf<Value> &block, const Probe<Value> &probe,
-                      const std::vector<std::uint64_t> &residues, const Poll &poll) {
+LowRank find_low_rank(const BlockOf<Value> &block, const std::vector<std::uint64_t> &residues,
+                      const Poll &poll) {
     const std::int32_t n = block.n();
-    PolledSteps steps(poll);
-    ModularBasis basis(probe.field());
-    for (std::int32_t i = 0; i < n; ++i) {
-        steps.take(4 * most_rank * n);
-        const auto row = std::span(residues).subspan(at(i) * at(n), at(n));
-        if (!basis.take(i, {row.begin(), row.end()})) return {};
-    }
-    LowRank found = basis.found();
+    std::optional<LowRank> found = low_rank_modulo(residues, n, poll);
+    if (!found) return {};
     const auto largest = largest_integer(block);
-    if (largest && is_proved(*largest, static_cast<std::int32_t>(found.rows.size()))) return found;
+    if (largest && is_proved(*largest, static_cast<std::int32_t>(found->rows.size()))) return *found;
     const ExactBlock &exact = exact_block(block);
-    const ExactBasis in_full(exact, found);
+    const ExactBasis in_full(exact, *found);
     if (!in_full.is_valid()) return {};
     for (std::int32_t i = 0; i < n; ++i) {
         poll();
         if (!in_full.has(exact, i)) return {};
     }
-    return found;
+    return *found;
 }
 
-// Whether all entries are positive, and within 2^-40 of a_i0 a_0j / a_00.
-bool is_nearly_rank_one(const Block &block, const Poll &poll) {
-    const std::int32_t n = block.n();
-    if (block.pattern.nnz() != std::int64_t{n} * n) return false;
-    const std::vector<Tracked> &a = block.values;
-    if (a[0].value <= 0) return false;
-    PolledSteps steps(poll);
-    for (std::int32_t i = 0; i < n; ++i)
-        for (std::int32_t j = 0; j < n; ++j) {
-            steps.take(2);
-            const Tracked &x = a[at(i) * at(n) + at(j)], &u = a[at(i) * at(n)], &v = a[at(j)];
-            if (x.value <= 0 || u.value <= 0 || v.value <= 0) return false;
-            const double here = x.value * a[0].value, there = u.value * v.value;
-            const std::int64_t exponent = x.exp2 + a[0].exp2 - u.exp2 - v.exp2;
-            if (std::abs(exponent) > 2) return false;
-            if (std::fabs(std::ldexp(here, static_cast<int>(exponent)) - there) > 0x1p-40 * there)
-                return false;
-        }
-    return true;
+// Whether two of six rows, of four classes at most, are alike, most likely.
+template <class Value> bool may_have_background(const BlockOf<Value> &block, const Poll &poll) {
+    return has_alike_rows(probe_rows(block, some_rows(block.n(), 6), poll), block.n());
 }
 
 // Ferrers boards: the columns of each row are among those of the next, and the entries u_i v_j.
@@ -248,17 +211,6 @@ bool is_looked_at(const Pattern &a) {
     return a.rows >= least_order && 2 * a.nnz() >= std::int64_t{a.rows} * a.rows;
 }
 
-template <class Value> std::vector<std::uint64_t> all_residues(const Probe<Value> &probe, const Poll &poll) {
-    const auto n = static_cast<std::size_t>(probe.n());
-    PolledSteps steps(poll);
-    std::vector<std::uint64_t> residues(n * n);
-    for (std::size_t i = 0; i < n; ++i) {
-        steps.take(16 * static_cast<std::int64_t>(n));
-        probe.row(static_cast<std::int32_t>(i), std::span(residues).subspan(i * n, n));
-    }
-    return residues;
-}
-
 Separable find_separable(std::vector<std::uint64_t> residues, std::size_t n, const Poll &poll) {
     const auto shape = separable_shape({n, probe_prime(), std::move(residues)}, poll);
     return shape ? Separable{shape->order, shape->above, shape->below, shape->band} : Separable();
@@ -288,6 +240,27 @@ bool is_background_light(const Background &b, std::int32_t n) {
 
 } // namespace
 
+double distance_from_rank_one(const Block &block, double most, const Poll &poll) {
+    const std::size_t n = at(block.n());
+    if (block.pattern.nnz() != std::int64_t{block.n()} * block.n()) return infinity;
+    const std::vector<Tracked> &a = block.values;
+    if (a[0].value <= 0) return infinity;
+    PolledSteps steps(poll);
+    double distance = 0;
+    for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t j = 0; j < n && distance <= most; ++j) {
+            steps.take(2);
+            const Tracked &x = a[i * n + j], &u = a[i * n], &v = a[j];
+            if (x.value <= 0 || u.value <= 0 || v.value <= 0) return infinity;
+            const std::int64_t exponent =
+                std::clamp<std::int64_t>(x.exp2 + a[0].exp2 - u.exp2 - v.exp2, -2000, 2000);
+            const double there = u.value * v.value,
+                         here = std::ldexp(x.value * a[0].value, static_cast<int>(exponent));
+            distance = std::max(distance, std::fabs(here - there) / there);
+        }
+    return distance;
+}
+
 std::vector<std::string> in_words(const Structure &x, const Pattern &a) {
     if (!is_looked_at(a)) return {};
     std::vector<std::string> lines;
@@ -314,20 +287,20 @@ Structure structure_of(const BlockOf<Value> &block, const Poll &poll, MemoryAcco
         found.nested = find_nested(block, poll);
     }
     if (!found.nested.empty()) return found;
-    const Probe<Value> probe(block);
-    const bool low = may_have_low_rank(probe), beside = may_have_background(probe);
+    const bool low = may_have_low_rank(block, poll), beside = may_have_background(block, poll);
     const bool may_be_separable = least_separable <= n && n <= most_separable;
     if (low || beside || may_be_separable) {
         constexpr std::int64_t of_an_entry = 8;
         const Charge charge(account, of_an_entry * n * n + (low || beside ? bytes_made_exact(block) : 0));
-        std::vector<std::uint64_t> residues = all_residues(probe, poll);
-        if (low) found.low_rank = find_low_rank(block, probe, residues, poll);
-        if (beside) found.background = find_background(block, probe, residues, poll);
+        std::vector<std::uint64_t> residues = probe_rows(block, some_rows(n, n), poll);
+        if (low) found.low_rank = find_low_rank(block, residues, poll);
+        if (beside) found.background = find_background(block, residues, poll);
         if (may_be_separable && found.low_rank.rows.empty() && !is_background_light(found.background, n))
             found.separable = find_separable(std::move(residues), at(n), poll);
     }
     if constexpr (std::is_same_v<Value, Tracked>)
-        found.nearly_rank_one = found.low_rank.rows.size() != 1 && is_nearly_rank_one(block, poll);
+        found.nearly_rank_one =
+            found.low_rank.rows.size() != 1 && distance_from_rank_one(block, 0x1p-40, poll) <= 0x1p-40;
     return found;
 }
 

@@ -14,6 +14,10 @@ namespace libperm {
 // pattern.
 std::vector<std::string> in_words(const Structure &x, const Pattern &a);
 
+// How far an entry is from a_i0 a_0j / a_00 by its share, at most, but for four roundings; infinite: not all
+// are positive. Beyond `most` it may be more.
+double distance_from_rank_one(const Block &block, double most, const Poll &poll = no_poll);
+
 // Of a block from some order on; smaller ones take microseconds anyway.
 template <class Value>
 Structure structure_of(const BlockOf<Value> &block, const Poll &poll = no_poll,

@@ -1,5 +1,6 @@
 #include "lib/structure/probe.hpp"
 
+#include "lib/number/montgomery.hpp"
 #include "lib/number/residues.hpp"
 #include "preprocess/index.hpp"
 
@@ -80,20 +81,25 @@ template <class Value> std::uint64_t residue_or_none(const Value &x) {
 
 } // namespace
 
-template <class Value> std::uint64_t Probe<Value>::entry(std::int32_t i, std::int32_t j) const {
-    const auto row = block_.pattern.row(i);
-    const auto place = std::lower_bound(row.begin(), row.end(), j);
-    if (place == row.end() || *place != j) return 0;
-    return residue_or_none(block_.values[at(block_.pattern.row_begin(i) + (place - row.begin()))]);
+template <class Value>
+std::vector<std::uint64_t> probe_rows(const BlockOf<Value> &block, std::span<const std::int32_t> rows,
+                                      const Poll &poll) {
+    const std::size_t n = at(block.n());
+    std::vector<std::uint64_t> residues(rows.size() * n);
+    PolledSteps steps(poll);
+    std::size_t begin = 0;
+    for (const std::int32_t i : rows) {
+        steps.take(16 * static_cast<std::int64_t>(n));
+        std::int64_t k = block.pattern.row_begin(i);
+        for (const std::int32_t j : block.pattern.row(i))
+            residues[begin + at(j)] = residue_or_none(block.values[at(k++)]);
+        begin += n;
+    }
+    return residues;
 }
 
-template <class Value> void Probe<Value>::row(std::int32_t i, std::span<std::uint64_t> to) const {
-    std::fill(to.begin(), to.end(), 0);
-    std::int64_t k = block_.pattern.row_begin(i);
-    for (const std::int32_t j : block_.pattern.row(i)) to[at(j)] = residue_or_none(block_.values[at(k++)]);
-}
-
-template class Probe<Tracked>;
-template class Probe<Gaussian>;
+template std::vector<std::uint64_t> probe_rows(const Block &, std::span<const std::int32_t>, const Poll &);
+template std::vector<std::uint64_t> probe_rows(const ExactBlock &, std::span<const std::int32_t>,
+                                               const Poll &);
 
 } // namespace libperm

@@ -1,13 +1,13 @@
-// A block's entries modulo one prime, as they are asked for: enough to see that there is no structure, or
-// which there may be.
+// A block's entries modulo one prime: enough to see that there is no structure, or which there may be.
 #pragma once
 
-#include "lib/number/montgomery.hpp"
 #include "preprocess/block.hpp"
+#include "preprocess/poll.hpp"
 
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace libperm {
 
@@ -18,22 +18,10 @@ std::uint64_t probe_residue(const Tracked &x);
 // None: its denominator is a multiple of the prime.
 std::optional<std::uint64_t> probe_residue(const Gaussian &x);
 
-// All numbers are residues times one and the same power of two, which products of equal degree do not see.
-template <class Value> class Probe {
-  public:
-    explicit Probe(const BlockOf<Value> &block) : block_(block), field_(probe_prime()) {}
-
-    std::int32_t n() const { return block_.n(); }
-    const Montgomery &field() const { return field_; }
-    std::uint64_t times(std::uint64_t x, std::uint64_t y) const { return field_.multiply(x, y); }
-
-    std::uint64_t entry(std::int32_t i, std::int32_t j) const;
-    // By column; entries outside the pattern are 0.
-    void row(std::int32_t i, std::span<std::uint64_t> to) const;
-
-  private:
-    const BlockOf<Value> &block_;
-    Montgomery field_;
-};
+// Of each of these rows all entries, 0 outside the pattern; as Montgomery has numbers but for a power of two,
+// the same one of all, which products of equal degree do not see.
+template <class Value>
+std::vector<std::uint64_t> probe_rows(const BlockOf<Value> &block, std::span<const std::int32_t> rows,
+                                      const Poll &poll);
 
 } // namespace libperm

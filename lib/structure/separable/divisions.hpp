@@ -24,7 +24,10 @@ class Divisions {
     std::uint32_t count(std::size_t kind, std::size_t total, std::size_t division) const {
         return kind == 0 ? static_cast<std::uint32_t>(total) - others_[division] : counts_[kind][division];
     }
-    std::uint32_t others(std::size_t division) const { return others_[division]; }
+    // By division, the count of a kind; of the first kind that of all others.
+    const std::vector<std::uint32_t> &told(std::size_t kind) const {
+        return kind == 0 ? others_ : counts_[kind];
+    }
     // By division, that with one more, or one less, of a kind. One less of the first kind has the same
     // number, which is too large for the lesser total where there is no such division; of other kinds it is
     // none.

@@ -1,4 +1,4 @@
-#include "lib/structure/separable/order_by_ranks.hpp"
+#include "lib/structure/separable/orders.hpp"
 
 #include "lib/number/montgomery.hpp"
 

@@ -1,7 +1,5 @@
 #include "lib/structure/separable/orders.hpp"
 
-#include "lib/structure/separable/order_by_ranks.hpp"
-#include "lib/structure/separable/paths.hpp"
 #include "lib/structure/separable/walk.hpp"
 
 #include <algorithm>

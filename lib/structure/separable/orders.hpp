@@ -5,6 +5,7 @@
 #include "lib/structure/separable/generators.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 
 namespace libperm {
@@ -19,5 +20,22 @@ struct SeparableShape {
 // sorted. The shape serves modulo other primes (`generators_of` its order), with as many kinds at most,
 // unless this prime divides a minor that is not 0: by bad luck, or by one who chose the matrix for it.
 std::optional<SeparableShape> separable_shape(const DenseResidues &matrix, const Poll &poll = no_poll);
+
+// Told by ranks alone, so that neither signs nor factors of lines count, nor whether numbers can be sorted.
+//
+// Where blocks above the diagonal are of that rank, r. Of any r rows B that come before the others, and r
+// columns P behind the others, a[k,j] - a[k,P] a[B,P]^-1 a[B,j] is 0 where row k comes before column j, and
+// mostly nowhere else: so lines are sorted by how many of these are not 0. Which B and P are at the ends is
+// looked for by how many lines they tell apart, from a random beginning. None: they tell few; the order is
+// not sure to serve, and another beginning may bring another one.
+std::optional<LineOrder> order_by_ranks(const DenseResidues &matrix, std::size_t rank, std::uint64_t seed,
+                                        const Poll &poll = no_poll);
+
+// A walk in which rows and columns come by turns, as the matrix says: few kinds of lines wait on it.
+//
+// With the fewest kinds that are found, about; none: more than `most_kinds` on a side. `order` has pairs. A
+// matrix of rank r has r kinds on one side and none on the other: all its rows come first.
+std::optional<LineOrder> path_through(const DenseResidues &matrix, const LineOrder &order,
+                                      const Poll &poll = no_poll);
 
 } // namespace libperm

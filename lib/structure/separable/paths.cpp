@@ -1,4 +1,4 @@
-#include "lib/structure/separable/paths.hpp"
+#include "lib/structure/separable/orders.hpp"
 
 #include "lib/structure/separable/echelon.hpp"
 

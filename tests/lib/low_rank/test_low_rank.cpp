@@ -1,7 +1,6 @@
 // What engine low_rank and the permanent of a product multiply: monomials by their places, polynomials, sums
 // of products modulo primes.
 #include "bench/families.hpp"
-#include "lib/low_rank/binary_forms.hpp"
 #include "lib/low_rank/integer_factors.hpp"
 #include "lib/low_rank/permanent_of_forms.hpp"
 #include "lib/number/residues.hpp"

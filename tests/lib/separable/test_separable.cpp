@@ -2,7 +2,6 @@
 // numbers, and what is not quasi-separable.
 #include "lib/number/montgomery.hpp"
 #include "lib/structure/separable/orders.hpp"
-#include "lib/structure/separable/paths.hpp"
 #include "lib/structure/separable/walk.hpp"
 #include "tests/lib/separable/dense_residues.hpp"
 #include "tests/support/run.hpp"

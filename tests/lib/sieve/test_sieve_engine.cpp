@@ -4,7 +4,7 @@
 #include "lib/base/fields.hpp"
 #include "lib/input/options.hpp"
 #include "lib/saved/plan.hpp"
-#include "lib/sieve/plan.hpp"
+#include "lib/sieve/sieve.hpp"
 #include "tests/support/check.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/pattern.hpp"
