@@ -204,7 +204,7 @@ MadeTask make_periodic(const Given &given, const libperm::Options &options, libp
                      });
 }
 
-MadeTask make_minors(const Given &given, const libperm::Options &options, libperm::RunControl &control) {
+MadeTask make_minors(const Given &given, const libperm::Options &options, libperm::RunControl &) {
     struct WithMinors { // that the task refers to
         WithMinors(const perm_dense *a, const libperm::Options &of) : minors(a), task(minors, of) {}
         const libperm::SubPermanents minors;
