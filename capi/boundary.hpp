@@ -51,6 +51,18 @@ template <class Work> perm_status into(perm_result *result, const Work &work) no
     });
 }
 
+// make() into the caller's place for a handle; null there on failure. `what` is made: "plan".
+template <class Handle, class Make>
+perm_status made(Handle **place, const char *what, const Make &make) noexcept {
+    if (place) *place = nullptr;
+    return guarded([&] {
+        if (!place)
+            throw libperm::Error(PERM_BAD_ARGUMENT,
+                                 "the place for the " + std::string(what) + " is a null pointer");
+        *place = make().release();
+    });
+}
+
 // As the header says of every call that writes a text or bytes.
 void write_bytes(const char *bytes, std::size_t size, void *buffer, std::size_t capacity,
                  std::size_t *needed);

@@ -47,7 +47,7 @@ perm_status perm_bounds(const perm_csr *a, const perm_opts *opts, perm_interval 
         const libperm::Options options = libperm::read_options(opts, libperm::Call::bounds);
         libperm::RunControl control(options);
         libperm::InputPattern input = capi::pattern_for(control, a);
-        libperm::Values values = capi::values_for(control, input, libperm::GivenValues(input, *a).data());
+        libperm::Values values = capi::values_for(control, input, *a);
         libperm::simplify(input, values);
         libperm::with_threads(options.threads,
                               [&] { put(libperm::bounds_of(input, values, options, control), *bounds); });

@@ -3,7 +3,7 @@
 #include "lib/base/struct_size.hpp"
 #include "lib/input/matrix.hpp"
 
-#include <cstring>
+#include <cstddef>
 #include <limits>
 
 namespace capi {
@@ -22,6 +22,12 @@ std::vector<std::int64_t> indexes(const void *first, std::int64_t count, std::in
 
 const std::int64_t *data_or_null(const std::vector<std::int64_t> &numbers) {
     return numbers.empty() ? nullptr : numbers.data();
+}
+
+GivenMatrix part_of(const perm_csr *given) {
+    if (!given) return {};
+    const perm_csr a = libperm::read_known(*given, offsetof(perm_csr, row_multiplicity), "perm_csr");
+    return {a, a.values, a.nnz};
 }
 
 } // namespace
@@ -110,32 +116,6 @@ perm_dense GivenDense::dense() const {
     return a;
 }
 
-std::string GivenDense::difference(const perm_csr &given) const {
-    const perm_csr a = libperm::read_known(given, offsetof(perm_csr, row_multiplicity), "perm_csr");
-    const auto counts = [](const std::int64_t *multiplicity, std::int64_t lines) {
-        return multiplicity ? vector_of<std::int64_t>(multiplicity, lines)
-                            : std::vector<std::int64_t>(static_cast<std::size_t>(lines), 1);
-    };
-    const perm_dense own = dense();
-    if (count_ != 1 || a.n_rows != n_rows_ || a.n_cols != n_cols_ || a.value_type != value_type_ ||
-        a.row_unmatched || a.col_unmatched ||
-        counts(a.row_multiplicity, n_rows_) != counts(own.row_multiplicity, n_rows_) ||
-        counts(a.col_multiplicity, n_cols_) != counts(own.col_multiplicity, n_cols_))
-        return "another matrix";
-    const std::size_t size = libperm::size_of(static_cast<perm_value_type>(value_type_));
-    const std::vector<std::int64_t> row = indexes(a.row_ptr, n_rows_ + 1, a.index_type),
-                                    column = indexes(a.col_idx, a.nnz, a.index_type);
-    std::vector<std::byte> written(static_cast<std::size_t>(n_rows_ * n_cols_) * size);
-    for (std::int64_t i = 0; i < n_rows_; ++i)
-        for (std::int64_t k = row[static_cast<std::size_t>(i)]; k < row[static_cast<std::size_t>(i) + 1]; ++k)
-            std::memcpy(written.data() +
-                            static_cast<std::size_t>(i * n_cols_ + column[static_cast<std::size_t>(k)]) *
-                                size,
-                        static_cast<const std::byte *>(a.values) + static_cast<std::size_t>(k) * size, size);
-    const bool same = written.empty() || std::memcmp(written.data(), values_.data(), written.size()) == 0;
-    return same ? "" : "another matrix";
-}
-
 bool GivenDense::is_sound() const {
     constexpr std::int64_t most = std::int64_t{1} << 40; // as perm_dense has it at most
     const auto are = [](const std::vector<std::int64_t> &counts, std::int64_t lines) {
@@ -158,5 +138,13 @@ bool GivenMatrix::is_sound() const {
     return are(row_multiplicity_, n_rows()) && are(col_multiplicity_, n_cols_) &&
            PERM_VALUE_F64 <= value_type_ && value_type_ <= PERM_VALUE_TEXT && values_.are(count, value_type_);
 }
+
+GivenPeriodic::GivenPeriodic(const perm_periodic &a)
+    : cell_(part_of(a.cell)),
+      head_(part_of(a.head)),
+      tail_(part_of(a.tail)),
+      has_head_(a.head != nullptr),
+      has_tail_(a.tail != nullptr),
+      joined_(a.joined != 0) {}
 
 } // namespace capi

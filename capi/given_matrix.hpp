@@ -81,8 +81,6 @@ class GivenDense {
     explicit GivenDense(const perm_dense &a); // checked
 
     perm_dense dense() const; // valid as long as this is
-    // To a matrix that perm.h's checks have passed, in words, where there is one of these; none: "".
-    std::string difference(const perm_csr &a) const;
 
     template <class Archive> void serialize(Archive &ar) {
         ar(n_rows_, n_cols_, count_, value_type_, row_multiplicity_, col_multiplicity_, values_);
@@ -96,6 +94,33 @@ class GivenDense {
     std::int32_t value_type_ = PERM_VALUE_F64;
     std::vector<std::int64_t> row_multiplicity_, col_multiplicity_; // none: all 1
     GivenNumbers values_;
+};
+
+// A periodic matrix.
+class GivenPeriodic {
+  public:
+    GivenPeriodic() = default;
+    explicit GivenPeriodic(const perm_periodic &a); // which was read, so that it is sound
+
+    // work(the matrix), which is valid within it.
+    template <class Work> auto with_view(const Work &work) const {
+        const perm_csr cell = cell_.csr(), head = head_.csr(), tail = tail_.csr();
+        perm_periodic a = PERM_PERIODIC_INIT;
+        a.cell = &cell;
+        a.joined = joined_;
+        if (has_head_) a.head = &head;
+        if (has_tail_) a.tail = &tail;
+        return work(a);
+    }
+
+    template <class Archive> void serialize(Archive &ar) {
+        ar(cell_, head_, tail_);
+        libperm::flags(ar, has_head_, has_tail_, joined_);
+    }
+
+  private:
+    GivenMatrix cell_, head_, tail_;
+    bool has_head_ = false, has_tail_ = false, joined_ = false;
 };
 
 } // namespace capi

@@ -3,7 +3,7 @@
 
 #include "capi/boundary.hpp"
 #include "capi/one_call.hpp"
-#include "capi/plan_handle.hpp"
+#include "capi/plan_execute.hpp"
 #include "capi/results.hpp"
 #include "capi/stopwatch.hpp"
 #include "lib/base/error.hpp"
@@ -15,6 +15,7 @@
 #include <perm.h>
 
 #include <functional>
+#include <memory>
 #include <optional>
 
 using capi::guarded;
@@ -38,6 +39,24 @@ void on_threads(const libperm::Marginals &way, int threads, const std::function<
         run();
     else
         libperm::with_threads(threads, run);
+}
+
+// Into a cleared result.
+void by_plan(const perm_plan *plan, const void *values, const libperm::MarginalNumbers &to, perm_result &r,
+             bool with_text) {
+    capi::require_executable(plan, libperm::Call::plan_marginals);
+    capi::Stopwatch watch;
+    libperm::RunControl control(plan->plan.options);
+    const libperm::Marginals way(plan->plan.input);
+    require_place(way, to.marginals);
+    libperm::Marginals::Work work;
+    libperm::MatchingSum sum;
+    on_threads(way, plan->plan.options.threads,
+               [&] { sum = way.run(marginals_plan(*plan), values, work, to, control); });
+    control.finish();
+    capi::fill(r, plan->plan, sum.outcome, libperm::answer_of(sum.value, with_text));
+    r.threads = sum.threads;
+    r.seconds_run = r.seconds_total = watch.lap();
 }
 
 // False: a plan is to find the way.
@@ -73,24 +92,13 @@ extern "C" {
 perm_status perm_marginals(const perm_csr *a, const perm_opts *opts, double *marginals, double *error_bounds,
                            perm_result *result) {
     perm_result unwanted = PERM_RESULT_INIT;
-    perm_result *const to = result ? result : &unwanted;
-    bool is_answered = false;
-    perm_status status = into(to, [&](perm_result &r) {
-        is_answered = without_plan(a, opts, {marginals, error_bounds}, r);
+    const perm_status status = into(result ? result : &unwanted, [&](perm_result &r) {
+        if (without_plan(a, opts, {marginals, error_bounds}, r)) return;
+        const std::unique_ptr<const perm_plan> plan = capi::create_plan(a, opts);
+        const libperm::GivenValues values(plan->plan.input, *a);
+        by_plan(plan.get(), values.data(), {marginals, error_bounds}, r, true);
     });
-    if (status == PERM_OK && !is_answered) {
-        perm_plan *plan = nullptr;
-        status = perm_plan_create(a, opts, &plan);
-        if (status == PERM_OK)
-            status = guarded([&] {
-                const libperm::GivenValues values(plan->plan.input, *a);
-                const perm_status found =
-                    perm_plan_marginals(plan, values.data(), marginals, error_bounds, to);
-                if (found != PERM_OK) throw Error(found, capi::last_error());
-            });
-        perm_plan_destroy(plan);
-    }
-    if (!result) perm_result_clear(&unwanted);
+    capi::clear(unwanted);
     return status;
 }
 
@@ -98,21 +106,7 @@ perm_status perm_plan_marginals(const perm_plan *plan, const void *values, doubl
                                 double *error_bounds, perm_result *result) {
     perm_result unwanted = PERM_RESULT_INIT;
     return into(result ? result : &unwanted, [&](perm_result &r) {
-        capi::require_executable(plan, libperm::Call::plan_marginals);
-        capi::Stopwatch watch;
-        libperm::RunControl control(plan->plan.options);
-        const libperm::Marginals way(plan->plan.input);
-        require_place(way, marginals);
-        libperm::Marginals::Work work;
-        libperm::MatchingSum sum;
-        const auto run = [&] {
-            sum = way.run(marginals_plan(*plan), values, work, {marginals, error_bounds}, control);
-        };
-        on_threads(way, plan->plan.options.threads, run);
-        control.finish();
-        capi::fill(r, plan->plan, sum.outcome, libperm::answer_of(sum.value, result != nullptr));
-        r.threads = sum.threads;
-        r.seconds_run = r.seconds_total = watch.lap();
+        by_plan(plan, values, {marginals, error_bounds}, r, result != nullptr);
     });
 }
 

@@ -1,7 +1,6 @@
-// perm_sub_permanents, perm_gradients: of dense matrices, without a plan, also as a task.
+// perm_sub_permanents, perm_gradients: of dense matrices, without a plan.
 #include "capi/boundary.hpp"
 #include "capi/one_call.hpp"
-#include "capi/task_kinds.hpp"
 #include "lib/base/error.hpp"
 #include "lib/glynn/calls/request.hpp"
 #include "lib/glynn/minors/dense_minors.hpp"
@@ -10,8 +9,6 @@
 #include <perm.h>
 
 #include <algorithm>
-#include <memory>
-#include <utility>
 #include <vector>
 
 using capi::guarded;
@@ -62,72 +59,7 @@ void run(const libperm::DenseMinors &minors, const libperm::Options &options, li
     copy(found.permanent_bounds, to.permanent_bounds);
 }
 
-// Sub-permanents of matrices of its own.
-class MinorsTask final : public perm_task {
-  public:
-    MinorsTask(capi::TaskSource source, const perm_opts *opts)
-        : options_(libperm::read_options(opts, libperm::Call::sub_permanents)),
-          source_(std::move(source)),
-          dense_(source_.dense.dense()),
-          minors_(&dense_),
-          task_(minors_, options_) {}
-
-    capi::Room room() const override {
-        const std::int64_t numbers = minors_.numbers();
-        return {.numbers = numbers * static_cast<std::int64_t>(minors_.parts()), .bounds = numbers};
-    }
-    void run(const perm_answer &answer) const override {
-        answered(answer,
-                 [&](libperm::RunControl &control) { return libperm::run_kept(task_, options_, control); });
-    }
-    void combine(std::span<const std::string_view> partials, const perm_answer &answer) const override {
-        answered(answer,
-                 [&](libperm::RunControl &control) { return libperm::combine(task_, partials, control); });
-    }
-    std::string saved() const override { return source_.bytes(); }
-    std::string difference(const perm_csr &a) const override { return source_.dense.difference(a); }
-
-  protected:
-    const libperm::Options &options() const override { return options_; }
-    libperm::Call shard_call() const override { return libperm::Call::sub_permanents; }
-    void with_task(libperm::RunControl &, const Work &work) const override { work(task_); }
-
-  private:
-    template <class Find> void answered(const perm_answer &answer, const Find &find) const {
-        controlled([&](libperm::RunControl &control) {
-            const libperm::Minors found = find(control);
-            copy(found.numbers, answer.numbers);
-            copy(found.bounds, answer.error_bounds);
-        });
-    }
-
-    const libperm::Options options_;
-    const capi::TaskSource source_;
-    const perm_dense dense_; // a view of it
-    const libperm::SubPermanents minors_;
-    const libperm::MinorsTask task_;
-};
-
 } // namespace
-
-namespace capi {
-
-std::unique_ptr<perm_task> minors_task(const perm_dense *a, const perm_opts *opts) {
-    const libperm::SubPermanents checked(a);
-    TaskSource source;
-    source.kind = libperm::TaskIdentity::minors;
-    source.dense = GivenDense(*a);
-    source.take(opts);
-    return minors_task(std::move(source), opts);
-}
-
-std::unique_ptr<perm_task> minors_task(TaskSource source, const perm_opts *opts) {
-    const TaskSource known = source; // that the texts are of
-    const perm_opts all = known.options(opts);
-    return std::make_unique<MinorsTask>(std::move(source), &all);
-}
-
-} // namespace capi
 
 extern "C" {
 

@@ -54,6 +54,10 @@ libperm::Values values_for(libperm::RunControl &control, const libperm::InputPat
     return libperm::read_values(
         input, values, [&control] { control.poll(); }, &control.memory());
 }
+libperm::Values values_for(libperm::RunControl &control, const libperm::InputPattern &input,
+                           const perm_csr &a) {
+    return values_for(control, input, libperm::GivenValues(input, a).data());
+}
 
 namespace {
 
@@ -127,7 +131,7 @@ std::unique_ptr<perm_plan> plan_for_once(const perm_csr *a, const libperm::Optio
     made->is_account = true;
     libperm::Options options = given_options;
     libperm::InputPattern input = input_for(control, a, options);
-    libperm::Values values = values_for(control, input, libperm::GivenValues(input, *a).data());
+    libperm::Values values = values_for(control, input, *a);
     libperm::simplify(input, values);
     made->seconds_check = watch.lap();
     libperm::with_threads(options.threads, [&] {
@@ -169,7 +173,7 @@ std::optional<libperm::RankOneAdded> with_structure(const perm_csr *a, const lib
     if (!libperm::RankOneAdded::may_serve(given, csr.row_multiplicity || csr.col_multiplicity, options))
         return {};
     if (plan && !libperm::RankOneAdded::is_plan_of(*plan, given)) return {};
-    const libperm::Values values = values_for(control, given, libperm::GivenValues(given, csr).data());
+    const libperm::Values values = values_for(control, given, csr);
     return libperm::RankOneAdded::of(given, values, options, seconds, control, plan);
 }
 
@@ -216,7 +220,7 @@ std::optional<Board> board_of(const perm_csr *a, const libperm::Options &options
     const perm_csr csr = known_csr(a);
     if (!csr.row_unmatched || !csr.col_unmatched || std::min(csr.n_rows, csr.n_cols) < least_order) return {};
     libperm::InputPattern given = given_pattern(control, a);
-    const libperm::Values values = values_for(control, given, libperm::GivenValues(given, csr).data());
+    const libperm::Values values = values_for(control, given, csr);
     auto sum = libperm::ferrers_sum(given, values, {csr.row_multiplicity, csr.n_rows, "row"},
                                     {csr.col_multiplicity, csr.n_cols, "col"}, control);
     if (!sum) return {};
@@ -279,13 +283,12 @@ std::unique_ptr<perm_plan> compute_by_plan(const perm_csr *a, const libperm::Opt
 
 } // namespace
 
-bool compute_by_sum(const perm_csr *a, const perm_opts *opts, perm_result *result,
-                    libperm::MatrixFunction by_default) {
+bool compute_by_sum(const perm_csr *a, const perm_opts *opts, perm_result *result) {
     require_result(result);
     clear(*result);
     if (result->struct_size != sizeof(perm_result)) return false;
     Stopwatch watch;
-    const auto function = libperm::compute_small(a, opts, *result, by_default);
+    const auto function = libperm::compute_small(a, opts, *result);
     if (!function) return false;
     try {
         tell_end(opts);

@@ -23,11 +23,12 @@ libperm::InputPattern pattern_for(libperm::RunControl &control, const perm_csr *
                                   libperm::MatrixFunction function = libperm::MatrixFunction::permanent);
 libperm::Values values_for(libperm::RunControl &control, const libperm::InputPattern &input,
                            const void *values);
+libperm::Values values_for(libperm::RunControl &control, const libperm::InputPattern &input,
+                           const perm_csr &a);
 
 // In place: of microseconds each copy counts. False, and the result is cleared: it is to be computed
 // otherwise.
-bool compute_by_sum(const perm_csr *a, const perm_opts *opts, perm_result *result,
-                    libperm::MatrixFunction by_default = libperm::MatrixFunction::permanent);
+bool compute_by_sum(const perm_csr *a, const perm_opts *opts, perm_result *result);
 
 // Into a cleared result. The plan only tells of the computation; none of thousands of each kind.
 void compute_otherwise(const perm_csr *a, const perm_opts *opts, perm_result &r);

@@ -1,9 +1,8 @@
-// perm_periodic_*: matrices that repeat, but for their terms (capi/periodic_task.cpp).
+// perm_periodic_*: matrices that repeat, but for their terms (capi/at_once.cpp).
 #include "capi/boundary.hpp"
 #include "capi/periodic_handle.hpp"
 #include "lib/base/struct_size.hpp"
 #include "lib/base/threads.hpp"
-#include "lib/input/option_table.hpp"
 #include "lib/periodic/answers/growth.hpp"
 #include "lib/periodic/cell/lattice.hpp"
 #include "lib/report/report.hpp"
@@ -21,12 +20,16 @@ using libperm::Error;
 namespace {
 
 const libperm::PeriodicPlan &plan_of(const perm_periodic_plan *plan, libperm::Call call) {
-    if (!plan) throw Error(PERM_BAD_ARGUMENT, "the plan is a null pointer");
-    libperm::require_counting(plan->plan.options, call);
+    capi::require_executable(plan, call);
     return plan->plan;
 }
 
 } // namespace
+
+void capi::require_executable(const perm_periodic_plan *plan, libperm::Call call) {
+    if (!plan) throw Error(PERM_BAD_ARGUMENT, "the plan is a null pointer");
+    libperm::require_counting(plan->plan.options, call);
+}
 
 std::unique_ptr<perm_periodic_plan> capi::periodic_plan(const perm_periodic *a, const perm_opts *opts) {
     const libperm::Options options = libperm::read_options(opts, libperm::Call::periodic_create);
@@ -76,11 +79,7 @@ perm_status perm_periodic_lattice(const char *name, perm_csr *cell, int64_t *row
 }
 
 perm_status perm_periodic_create(const perm_periodic *a, const perm_opts *opts, perm_periodic_plan **plan) {
-    if (plan) *plan = nullptr;
-    return guarded([&] {
-        if (!plan) throw Error(PERM_BAD_ARGUMENT, "the place for the plan is a null pointer");
-        *plan = capi::periodic_plan(a, opts).release();
-    });
+    return capi::made(plan, "plan", [&] { return capi::periodic_plan(a, opts); });
 }
 
 perm_status perm_periodic_generating_function(const perm_periodic_plan *plan, perm_format format,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "capi/task_source.hpp"
+#include "lib/input/option_table.hpp"
 #include "lib/periodic/answers/generating_function.hpp"
 #include "lib/periodic/answers/periodic_plan.hpp"
 
@@ -20,6 +21,9 @@ struct perm_periodic_plan {
 };
 
 namespace capi {
+
+// Throws Error of a null pointer, or of one with options that do not count for the call.
+void require_executable(const perm_periodic_plan *plan, libperm::Call call);
 
 std::unique_ptr<perm_periodic_plan> periodic_plan(const perm_periodic *a, const perm_opts *opts);
 

@@ -1,15 +1,12 @@
 // The C API, but for what lies in files of its own (gradients.cpp, periodic.cpp).
 #include "capi/boundary.hpp"
 #include "capi/one_call.hpp"
-#include "capi/partials.hpp"
 #include "capi/plan_execute.hpp"
 #include "capi/plan_handle.hpp"
 #include "capi/results.hpp"
-#include "capi/stopwatch.hpp"
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/log.hpp"
-#include "lib/base/threads.hpp"
 #include "lib/execute/checkpoint.hpp"
 #include "lib/input/matrix.hpp"
 #include "lib/input/options.hpp"
@@ -33,57 +30,35 @@ using capi::clear;
 using capi::guarded;
 using capi::into;
 using capi::is_json;
-using capi::pattern_for;
 using capi::require_executable;
 using capi::require_kept;
 using capi::require_result;
-using capi::Stopwatch;
-using capi::values_for;
 using capi::write;
 using capi::write_bytes;
 using capi::write_text;
 using libperm::Error;
-
-// Values that came with the pattern of a plan. What cannot be computed with is no help, but no fault either.
-libperm::Values hints(const libperm::InputPattern &input, const perm_csr &a, libperm::RunControl &control) {
-    if (!a.values || input.value_type == PERM_VALUE_PATTERN) return {};
-    try {
-        return values_for(control, input, libperm::GivenValues(input, a).data());
-    } catch (const Error &error) {
-        if (error.status() != PERM_BAD_MATRIX || input.pattern.one_sided) throw;
-        return {};
-    }
-}
 
 } // namespace
 
 extern "C" {
 
 const char *perm_status_text(perm_status status) {
-    switch (status) {
-    case PERM_OK:
-        return "ok";
-    case PERM_BAD_ARGUMENT:
-        return "bad argument";
-    case PERM_BAD_MATRIX:
-        return "bad matrix";
-    case PERM_BAD_OPTION:
-        return "bad option";
-    case PERM_REFUSED_MEMORY:
-        return "refused: too much memory";
-    case PERM_REFUSED_TIME:
-        return "refused: too much time";
-    case PERM_UNSUPPORTED:
-        return "unsupported";
-    case PERM_CANCELLED:
-        return "cancelled";
-    case PERM_OUT_OF_MEMORY:
-        return "out of memory";
-    case PERM_GPU_FAILED:
-        return "GPU failed";
-    case PERM_INTERNAL:
-        return "internal error";
-    }
+    constexpr struct {
+        perm_status status;
+        const char *text;
+    } texts[] = {{PERM_OK, "ok"},
+                 {PERM_BAD_ARGUMENT, "bad argument"},
+                 {PERM_BAD_MATRIX, "bad matrix"},
+                 {PERM_BAD_OPTION, "bad option"},
+                 {PERM_REFUSED_MEMORY, "refused: too much memory"},
+                 {PERM_REFUSED_TIME, "refused: too much time"},
+                 {PERM_UNSUPPORTED, "unsupported"},
+                 {PERM_CANCELLED, "cancelled"},
+                 {PERM_OUT_OF_MEMORY, "out of memory"},
+                 {PERM_GPU_FAILED, "GPU failed"},
+                 {PERM_INTERNAL, "internal error"}};
+    for (const auto &known : texts)
+        if (known.status == status) return known.text;
     return "unknown status";
 }
 
@@ -106,25 +81,6 @@ perm_status perm_compute(const perm_csr *a, const perm_opts *opts, perm_result *
     return into(result, [&](perm_result &r) { capi::compute_otherwise(a, opts, r); });
 }
 
-perm_status perm_hafnian(const perm_csr *a, const perm_opts *opts, perm_result *result) {
-    bool is_answered = false;
-    const perm_status status = guarded(
-        [&] { is_answered = capi::compute_by_sum(a, opts, result, libperm::MatrixFunction::hafnian); });
-    if (is_answered || status != PERM_OK) return status;
-    return into(result, [&](perm_result &r) {
-        libperm::Options options = libperm::read_options(opts, libperm::Call::compute);
-        if (options.function == libperm::MatrixFunction::permanent) {
-            if (libperm::names_function(opts))
-                throw Error(PERM_BAD_OPTION,
-                            "function permanent: perm_hafnian has hafnian and loop_hafnian, and "
-                            "perm_compute permanents");
-            options.function = libperm::MatrixFunction::hafnian;
-        }
-        libperm::RunControl control(options);
-        capi::compute_otherwise(a, options, control, r);
-    });
-}
-
 perm_status perm_compute_with_plan(const perm_csr *a, const perm_opts *opts, perm_result *result,
                                    perm_plan **plan) {
     if (plan) *plan = nullptr;
@@ -137,26 +93,7 @@ perm_status perm_compute_with_plan(const perm_csr *a, const perm_opts *opts, per
 }
 
 perm_status perm_plan_create(const perm_csr *a, const perm_opts *opts, perm_plan **plan) {
-    if (plan) *plan = nullptr;
-    return guarded([&] {
-        if (!plan) throw Error(PERM_BAD_ARGUMENT, "the place for the plan is a null pointer");
-        Stopwatch watch;
-        const libperm::Options options = libperm::read_options(opts, libperm::Call::plan_create);
-        auto made = std::make_unique<perm_plan>();
-        libperm::RunControl control(options);
-        libperm::InputPattern input = pattern_for(control, a, options.function);
-        const libperm::Values values = hints(input, *a, control);
-        made->seconds_check = watch.lap();
-        libperm::with_threads(options.threads, [&] {
-            made->plan = libperm::make_kept_plan(std::move(input), options, values, control);
-            libperm::TapePlan::order(made->plan, control);
-            made->glynn = libperm::GlynnPlan::of(made->plan);
-            made->direct = libperm::TapePlan::of(made->plan, control);
-            made->plan.once = capi::way_beside_plan(a, options, made->plan, control);
-        });
-        made->seconds_plan = watch.lap();
-        *plan = made.release();
-    });
+    return capi::made(plan, "plan", [&] { return capi::create_plan(a, opts); });
 }
 
 perm_status perm_plan_execute(const perm_plan *plan, const void *values, perm_result *result) {
@@ -191,14 +128,12 @@ perm_status perm_plan_save(const perm_plan *plan, void *buffer, size_t capacity,
 }
 
 perm_status perm_plan_load(const void *bytes, size_t size, const perm_opts *opts, perm_plan **plan) {
-    if (plan) *plan = nullptr;
-    return guarded([&] {
-        if (!plan) throw Error(PERM_BAD_ARGUMENT, "the place for the plan is a null pointer");
+    return capi::made(plan, "plan", [&] {
         if (!bytes) throw Error(PERM_BAD_ARGUMENT, "the saved plan is a null pointer");
         const capi::TaskSource source(std::string_view(static_cast<const char *>(bytes), size));
         if (source.kind != libperm::TaskIdentity::plan)
             throw Error(PERM_BAD_ARGUMENT, "the saved task is no plan: load it with perm_task_load");
-        *plan = capi::load_plan(source, opts).release();
+        return capi::load_plan(source.plan, opts);
     });
 }
 
@@ -211,11 +146,6 @@ perm_status perm_plan_check_matrix(const perm_plan *plan, const perm_csr *a) {
             throw Error(PERM_BAD_ARGUMENT,
                         libperm::formatted("the plan is of another matrix: the {} differ", what));
     });
-}
-
-perm_status perm_partial_clear(perm_partial *partial) {
-    if (!partial) return PERM_OK;
-    return guarded([&] { capi::clear(*partial); });
 }
 
 perm_status perm_plan_destroy(perm_plan *plan) {

@@ -1,61 +1,76 @@
 // perm_task_*: whatever is computed in numbered pieces, whoever runs them.
 #include "capi/boundary.hpp"
-#include "capi/partials.hpp"
 #include "capi/results.hpp"
 #include "capi/task.hpp"
 #include "capi/task_kinds.hpp"
-#include "capi/task_source.hpp"
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/struct_size.hpp"
-#include "lib/input/matrix.hpp"
 
 #include <perm.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace {
 
 using capi::guarded;
 using libperm::Error;
+using libperm::TaskIdentity;
 
 const perm_task &known(const perm_task *task) {
     if (!task) throw Error(PERM_BAD_ARGUMENT, "the task is a null pointer");
     return *task;
 }
 
-// make() into its place.
-template <class Make> perm_status made(perm_task **task, const Make &make) {
-    if (task) *task = nullptr;
-    return guarded([&] {
-        if (!task) throw Error(PERM_BAD_ARGUMENT, "the place for the task is a null pointer");
-        std::unique_ptr<perm_task> one = make();
-        one->outlive_call();
-        *task = one.release();
-    });
+// Partial results as callers have them: these throw Error for null pointers and structs of no version.
+void require_version(const perm_partial &partial) {
+    if (partial.struct_size < sizeof(perm_partial))
+        throw Error(PERM_BAD_ARGUMENT, "perm_partial.struct_size is too small: start from PERM_PARTIAL_INIT");
 }
 
-std::unique_ptr<perm_task> loaded(std::string_view bytes, const perm_opts *opts) {
-    capi::TaskSource source(bytes);
-    if (source.kind == libperm::TaskIdentity::plan) return capi::plan_task(std::move(source), opts);
-    if (source.kind == libperm::TaskIdentity::estimate) return capi::estimate_task(source, opts);
-    if (source.kind == libperm::TaskIdentity::matchings) return capi::matching_task(std::move(source), opts);
-    if (source.kind == libperm::TaskIdentity::polynomial)
-        return capi::polynomial_task(std::move(source), opts);
-    if (source.kind == libperm::TaskIdentity::derivatives)
-        return capi::gradient_task(std::move(source), opts);
-    if (source.kind == libperm::TaskIdentity::minors) return capi::minors_task(std::move(source), opts);
-    if (source.kind == libperm::TaskIdentity::periodic) return capi::periodic_task(source, opts);
-    if (source.kind == libperm::TaskIdentity::samples) return capi::sample_task(std::move(source), opts);
-    if (source.kind == libperm::TaskIdentity::photons) return capi::photon_task(std::move(source), opts);
-    if (source.kind == libperm::TaskIdentity::batch) return capi::batch_task(std::move(source), opts);
-    throw Error(PERM_BAD_ARGUMENT, "the task is of a kind that there is not");
+void clear(perm_partial &partial) {
+    require_version(partial);
+    std::free(partial.bytes);
+    partial.bytes = nullptr;
+    partial.size = 0;
+}
+
+perm_partial &cleared(perm_partial *partial) {
+    if (!partial) throw Error(PERM_BAD_ARGUMENT, "the place for the partial result is a null pointer");
+    clear(*partial);
+    return *partial;
+}
+
+std::vector<std::string_view> bytes_of(const perm_partial *partials, std::int64_t count) {
+    if (count < 0 || (count > 0 && !partials))
+        throw Error(PERM_BAD_ARGUMENT, "the partial results are a null pointer, or less than none");
+    std::vector<std::string_view> bytes;
+    for (std::int64_t k = 0; k < count; ++k) {
+        // The caller's may be of another version.
+        const auto &partial = *reinterpret_cast<const perm_partial *>(
+            reinterpret_cast<const char *>(partials) + static_cast<std::size_t>(k) * partials->struct_size);
+        require_version(partial);
+        if (!partial.bytes && partial.size > 0)
+            throw Error(PERM_BAD_ARGUMENT, "a partial result is a null pointer");
+        bytes.emplace_back(static_cast<const char *>(partial.bytes), partial.size);
+    }
+    return bytes;
+}
+
+perm_status made(perm_task **task, const capi::Given &given) {
+    return capi::made(task, "task", [&] {
+        auto one = std::make_unique<perm_task>(given);
+        one->outlive_call();
+        return one;
+    });
 }
 
 // The caller's answer with room for what the task comes to, cleared.
@@ -64,7 +79,7 @@ class Place {
     Place(const perm_task &task, const perm_answer *answer) {
         if (!answer) throw Error(PERM_BAD_ARGUMENT, "the answer is a null pointer");
         answer_ = libperm::read_known(*answer, sizeof(perm_answer), "perm_answer");
-        const capi::Room room = task.room();
+        const capi::Room &room = task.room();
         if (room.estimate) capi::require_place(answer_.estimate);
         require(answer_.count, room.results, "results");
         require(answer_.numbers_count, room.numbers, "numbers", answer_.numbers);
@@ -102,49 +117,53 @@ class Place {
 extern "C" {
 
 perm_status perm_task_plan(const perm_plan *plan, const void *values, perm_task **task) {
-    return made(task, [&] { return capi::plan_task(plan, values); });
+    return made(task, {.kind = TaskIdentity::plan, .plan = plan, .values = values});
 }
 
 perm_status perm_task_estimate(const perm_csr *a, const perm_opts *opts,
                                const perm_estimate_opts *estimate_opts, perm_task **task) {
-    return made(task, [&] { return capi::estimate_task(a, opts, estimate_opts); });
+    return made(task, {.kind = TaskIdentity::estimate, .opts = opts, .matrix = a, .wanted = estimate_opts});
 }
 
 perm_status perm_task_matchings(const perm_csr *a, const perm_opts *opts, perm_task **task) {
-    return made(task, [&] { return capi::matching_task(a, opts); });
+    return made(task, {.kind = TaskIdentity::matchings, .opts = opts, .matrix = a});
 }
 
 perm_status perm_task_polynomial(const perm_csr *a, const void *linear, const perm_opts *opts,
                                  perm_task **task) {
-    return made(task, [&] { return capi::polynomial_task(a, linear, opts); });
+    return made(task, {.kind = TaskIdentity::polynomial, .opts = opts, .matrix = a, .linear = linear});
 }
 
 perm_status perm_task_gradient(const perm_plan *plan, const void *values, perm_task **task) {
-    return made(task, [&] { return capi::gradient_task(plan, values); });
+    return made(task, {.kind = TaskIdentity::derivatives, .plan = plan, .values = values});
 }
 
 perm_status perm_task_minors(const perm_dense *a, const perm_opts *opts, perm_task **task) {
-    return made(task, [&] { return capi::minors_task(a, opts); });
+    return made(task, {.kind = TaskIdentity::minors, .opts = opts, .dense = a});
 }
 
 perm_status perm_task_periodic(const perm_periodic_plan *plan, int64_t first, int64_t count,
                                perm_task **task) {
-    return made(task, [&] { return capi::periodic_task(plan, first, count); });
+    return made(task, {.kind = TaskIdentity::periodic, .count = count, .periodic = plan, .first = first});
 }
 
 perm_status perm_task_samples(const perm_csr *a, const perm_opts *opts, int64_t shots, uint64_t seed,
                               perm_task **task) {
-    return made(task, [&] { return capi::sample_task(a, opts, shots, seed); });
+    return made(task,
+                {.kind = TaskIdentity::samples, .opts = opts, .matrix = a, .shots = shots, .seed = seed});
 }
 
 perm_status perm_task_photons(const perm_boson *a, const perm_opts *opts, int64_t shots, uint64_t seed,
                               perm_task **task) {
-    return made(task, [&] { return capi::photon_task(a, opts, shots, seed); });
+    return made(task,
+                {.kind = TaskIdentity::photons, .opts = opts, .photons = a, .shots = shots, .seed = seed});
 }
 
 perm_status perm_task_batch(const perm_plan *plan, const void *values, int64_t stride, int64_t count,
                             perm_task **task) {
-    return made(task, [&] { return capi::batch_task(plan, values, stride, count); });
+    return made(
+        task,
+        {.kind = TaskIdentity::batch, .plan = plan, .values = values, .stride = stride, .count = count});
 }
 
 perm_status perm_task_save(const perm_task *task, void *buffer, size_t capacity, size_t *needed) {
@@ -155,9 +174,10 @@ perm_status perm_task_save(const perm_task *task, void *buffer, size_t capacity,
 }
 
 perm_status perm_task_load(const void *bytes, size_t size, const perm_opts *opts, perm_task **task) {
-    return made(task, [&] {
+    return capi::made(task, "task", [&] {
         if (!bytes) throw Error(PERM_BAD_ARGUMENT, "the saved task is a null pointer");
-        return loaded({static_cast<const char *>(bytes), size}, opts);
+        capi::TaskSource source(std::string_view(static_cast<const char *>(bytes), size));
+        return std::make_unique<perm_task>(std::make_unique<capi::Saved>(std::move(source), opts));
     });
 }
 
@@ -166,14 +186,14 @@ perm_status perm_task_shards(const perm_task *task, int64_t *count, double *seco
         const libperm::ShardCount shards = known(task).shards();
         if (count) *count = shards.count;
         if (seconds) *seconds = shards.seconds;
-        if (results) *results = task->results();
+        if (results) *results = task->room().results;
     });
 }
 
 perm_status perm_task_room(const perm_task *task, perm_answer *room) {
     return guarded([&] {
         if (!room) throw Error(PERM_BAD_ARGUMENT, "the place for the room is a null pointer");
-        const capi::Room wanted = known(task).room();
+        const capi::Room &wanted = known(task).room();
         perm_answer counts = libperm::read_known(*room, sizeof(std::size_t), "perm_answer");
         const std::size_t size = counts.struct_size;
         counts = PERM_ANSWER_INIT;
@@ -191,14 +211,6 @@ perm_status perm_task_explain(const perm_task *task, perm_format format, char *b
     return guarded([&] { capi::write_text(known(task).explain(format), buffer, capacity, needed); });
 }
 
-perm_status perm_task_check_matrix(const perm_task *task, const perm_csr *a) {
-    return guarded([&] {
-        libperm::read_once(a); // throws what it throws
-        const std::string what = known(task).difference(*a);
-        if (!what.empty()) throw Error(PERM_BAD_ARGUMENT, "the task is of " + what);
-    });
-}
-
 perm_status perm_task_run(const perm_task *task, const perm_answer *answer) {
     return guarded([&] {
         Place place(known(task), answer);
@@ -209,8 +221,10 @@ perm_status perm_task_run(const perm_task *task, const perm_answer *answer) {
 
 perm_status perm_task_run_shard(const perm_task *task, int64_t number, perm_partial *partial) {
     return guarded([&] {
-        perm_partial &place = capi::cleared(partial);
-        capi::put(known(task).run_shard(number), place);
+        perm_partial &place = cleared(partial);
+        const std::string bytes = known(task).run_shard(number);
+        place.bytes = capi::copy_of(bytes);
+        place.size = bytes.size();
     });
 }
 
@@ -218,9 +232,14 @@ perm_status perm_task_combine(const perm_task *task, const perm_partial *partial
                               const perm_answer *answer) {
     return guarded([&] {
         Place place(known(task), answer);
-        task->combine(capi::bytes_of(partials, count), place.answer());
+        task->combine(bytes_of(partials, count), place.answer());
         place.keep();
     });
+}
+
+perm_status perm_partial_clear(perm_partial *partial) {
+    if (!partial) return PERM_OK;
+    return guarded([&] { clear(*partial); });
 }
 
 perm_status perm_task_destroy(perm_task *task) {

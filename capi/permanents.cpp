@@ -70,57 +70,37 @@ class Places {
     double *const numbers_, *const bounds_;
 };
 
-// By the ways of perm_compute, which tells what is wrong, too.
-class Otherwise {
-  public:
-    // `missed`: those that sums over signs were tried for.
-    Otherwise(const perm_dense &a, const perm_opts *opts, bool missed, libperm::RunControl &control)
-        : a_(a),
-          opts_(opts),
-          missed_(missed),
-          control_(control),
-          row_ptr_(at(a.n_rows + 1)),
-          col_(at(a.n_rows * a.n_cols)) {
-        for (std::int64_t i = 0; i <= a.n_rows; ++i) row_ptr_[at(i)] = i * a.n_cols;
-        for (std::size_t k = 0; k < col_.size(); ++k) col_[k] = static_cast<std::int64_t>(k) % a.n_cols;
-    }
-
-    void compute(std::int64_t k, const libperm::Options &options, const Places &places) {
-        perm_csr csr = PERM_CSR_INIT;
-        csr.n_rows = a_.n_rows;
-        csr.n_cols = a_.n_cols;
-        csr.nnz = std::ssize(col_);
-        csr.row_ptr = row_ptr_.data();
-        csr.col_idx = col_.data();
-        csr.values = static_cast<const char *>(a_.values) + at(k * csr.nnz) * libperm::bytes_of_value(a_);
-        csr.value_type = a_.value_type;
-        csr.row_multiplicity = a_.row_multiplicity;
-        csr.col_multiplicity = a_.col_multiplicity;
-        perm_result r = PERM_RESULT_INIT;
-        const auto answer = [&] {
-            if (missed_ || !libperm::compute_small(&csr, opts_, r)) {
-                libperm::RunControl part(control_, 0, libperm::RunControl::OwnMemory());
+// Those that are left by the ways of perm_compute, which tells what is wrong, too. `missed`: sums over signs
+// were tried for them.
+void compute_left(const perm_dense &a, const perm_opts *opts, bool missed, const libperm::Options &options,
+                  const std::vector<std::int64_t> &left, const Places &places, libperm::RunControl &control) {
+    std::vector<std::int64_t> row_ptr(at(a.n_rows + 1)), col(at(a.n_rows * a.n_cols));
+    for (std::int64_t i = 0; i <= a.n_rows; ++i) row_ptr[at(i)] = i * a.n_cols;
+    for (std::size_t k = 0; k < col.size(); ++k) col[k] = static_cast<std::int64_t>(k) % a.n_cols;
+    perm_csr csr = PERM_CSR_INIT;
+    csr.n_rows = a.n_rows;
+    csr.n_cols = a.n_cols;
+    csr.nnz = std::ssize(col);
+    csr.row_ptr = row_ptr.data();
+    csr.col_idx = col.data();
+    csr.value_type = a.value_type;
+    csr.row_multiplicity = a.row_multiplicity;
+    csr.col_multiplicity = a.col_multiplicity;
+    perm_result r = PERM_RESULT_INIT;
+    const capi::ClearedOnFailure cleared(&r, 1); // whatever becomes of it
+    for (const std::int64_t k : left) {
+        csr.values = static_cast<const char *>(a.values) + at(k * csr.nnz) * libperm::bytes_of_value(a);
+        libperm::naming_matrix(k, a.count > 1, [&] {
+            if (missed || !libperm::compute_small(&csr, opts, r)) {
+                libperm::RunControl part(control, 0, libperm::RunControl::OwnMemory());
                 capi::compute_otherwise(&csr, options, part, r);
             }
             places.put(r, k);
-        };
-        try {
-            libperm::naming_matrix(k, a_.count > 1, answer);
-        } catch (...) {
-            capi::clear(r);
-            throw;
-        }
+        });
         capi::clear(r);
-        control_.advance(1);
+        control.advance(1);
     }
-
-  private:
-    const perm_dense &a_;
-    const perm_opts *const opts_;
-    const bool missed_;
-    libperm::RunControl &control_;
-    std::vector<std::int64_t> row_ptr_, col_;
-};
+}
 
 // Those that are not for it.
 std::vector<std::int64_t> put_by_glynn(const libperm::DenseNumbers &glynn, const Places &places,
@@ -189,10 +169,7 @@ perm_status perm_permanents(const perm_dense *a, const perm_opts *opts, void *pe
             left.resize(at(a->count));
             std::iota(left.begin(), left.end(), 0);
         }
-        if (!left.empty()) {
-            Otherwise otherwise(*a, opts, glynn.has_value(), control);
-            for (const std::int64_t k : left) otherwise.compute(k, options, places);
-        }
+        if (!left.empty()) compute_left(*a, opts, glynn.has_value(), options, left, places, control);
         control.finish();
     });
 }

@@ -5,17 +5,51 @@
 #include "capi/one_call.hpp"
 #include "capi/results.hpp"
 #include "capi/stopwatch.hpp"
+#include "lib/base/error.hpp"
 #include "lib/base/threads.hpp"
+#include "lib/execute/checkpoint.hpp"
 #include "lib/execute/plan_task.hpp"
 #include "lib/report/report.hpp"
 #include "lib/saved/bytes.hpp"
 
+#include <utility>
+
 namespace capi {
+namespace {
+
+// Values that came with the pattern of a plan. What cannot be computed with is no help, but no fault either.
+libperm::Values hints(const libperm::InputPattern &input, const perm_csr &a, libperm::RunControl &control) {
+    if (!a.values || input.value_type == PERM_VALUE_PATTERN) return {};
+    try {
+        return values_for(control, input, a);
+    } catch (const libperm::Error &error) {
+        if (error.status() != PERM_BAD_MATRIX || input.pattern.one_sided) throw;
+        return {};
+    }
+}
+
+} // namespace
 
 void fill(perm_result &result, const perm_plan &plan, const libperm::TapeAnswer &answer, bool with_text,
           bool on_gpu) {
     fill(result, plan.plan, plan.direct->outcome_of(answer, on_gpu), libperm::answer_of(answer, with_text));
     result.threads = 1;
+}
+
+libperm::BatchWays ways_of(const perm_plan &plan) {
+    return {plan.glynn.get(), plan.direct.get(), plan.idle_tapes};
+}
+
+void fill_of_batch(perm_result &result, const perm_plan &plan, const libperm::DenseSum &sum) {
+    plan.glynn->fill(result, sum, false);
+}
+void fill_of_batch(perm_result &result, const perm_plan &plan, const libperm::DirectAnswer &direct) {
+    fill(result, plan, direct.answer, false, direct.on_gpu);
+}
+void fill_of_batch(perm_result &result, const perm_plan &plan, const libperm::Outcome &outcome) {
+    libperm::Answer answer = answer_of(plan.plan, outcome);
+    if (!outcome.wide) answer.text.clear();
+    fill(result, plan.plan, outcome, answer);
 }
 
 bool execute_directly(const perm_plan &plan, const void *values, perm_result &result) {
@@ -37,9 +71,28 @@ bool execute_directly(const perm_plan &plan, const void *values, perm_result &re
     return false;
 }
 
-std::unique_ptr<perm_plan> load_plan(const TaskSource &source, const perm_opts *opts) {
+std::unique_ptr<perm_plan> create_plan(const perm_csr *a, const perm_opts *opts) {
+    Stopwatch watch;
+    const libperm::Options options = libperm::read_options(opts, libperm::Call::plan_create);
     auto made = std::make_unique<perm_plan>();
-    made->plan = libperm::plan_of(source.plan, libperm::read_options(opts, libperm::Call::plan_load));
+    libperm::RunControl control(options);
+    libperm::InputPattern input = pattern_for(control, a, options.function);
+    const libperm::Values values = hints(input, *a, control);
+    made->seconds_check = watch.lap();
+    libperm::with_threads(options.threads, [&] {
+        made->plan = libperm::make_kept_plan(std::move(input), options, values, control);
+        libperm::TapePlan::order(made->plan, control);
+        made->glynn = libperm::GlynnPlan::of(made->plan);
+        made->direct = libperm::TapePlan::of(made->plan, control);
+        made->plan.once = way_beside_plan(a, options, made->plan, control);
+    });
+    made->seconds_plan = watch.lap();
+    return made;
+}
+
+std::unique_ptr<perm_plan> load_plan(const std::string &bytes, const perm_opts *opts) {
+    auto made = std::make_unique<perm_plan>();
+    made->plan = libperm::plan_of(bytes, libperm::read_options(opts, libperm::Call::plan_load));
     libperm::RunControl control(made->plan.options);
     made->glynn = libperm::GlynnPlan::of(made->plan);
     made->direct = libperm::TapePlan::of(made->plan, control);

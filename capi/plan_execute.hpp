@@ -3,7 +3,7 @@
 #pragma once
 
 #include "capi/plan_handle.hpp"
-#include "capi/task_source.hpp"
+#include "lib/execute/batch_task.hpp"
 
 #include <perm.h>
 
@@ -15,11 +15,18 @@ namespace capi {
 void fill(perm_result &result, const perm_plan &plan, const libperm::TapeAnswer &answer, bool with_text,
           bool on_gpu = false);
 
+// Of a matrix of a batch, with a text where a double does not tell all.
+libperm::BatchWays ways_of(const perm_plan &plan);
+void fill_of_batch(perm_result &result, const perm_plan &plan, const libperm::DenseSum &sum);
+void fill_of_batch(perm_result &result, const perm_plan &plan, const libperm::DirectAnswer &direct);
+void fill_of_batch(perm_result &result, const perm_plan &plan, const libperm::Outcome &outcome);
+
 // False if the plan is to be executed otherwise.
 bool execute_directly(const perm_plan &plan, const void *values, perm_result &result);
 
-// Of a saved task that is planned.
-std::unique_ptr<perm_plan> load_plan(const TaskSource &source, const perm_opts *opts);
+// Of a matrix, and of a saved plan.
+std::unique_ptr<perm_plan> create_plan(const perm_csr *a, const perm_opts *opts);
+std::unique_ptr<perm_plan> load_plan(const std::string &bytes, const perm_opts *opts);
 
 std::string explain(const perm_plan &plan, perm_format format);
 

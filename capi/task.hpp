@@ -1,67 +1,53 @@
-// What a caller's perm_task points to: a task of the library with what it is run by.
+// What a caller's perm_task points to: a task of the library, what it is of and how its answer is told. One
+// class for all kinds, which differ in a row of a table.
 #pragma once
 
-#include "lib/input/option_table.hpp"
+#include "capi/task_kinds.hpp"
 #include "lib/input/options.hpp"
-#include "lib/run/task.hpp"
 
 #include <perm.h>
 
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <span>
 #include <string>
-#include <string_view>
-
-namespace capi {
-
-// What an answer takes of the caller's.
-struct Room {
-    std::int64_t results = 0;
-    bool estimate = false;
-    std::int64_t numbers = 0, bounds = 0, columns = 0;
-};
-
-} // namespace capi
 
 struct perm_task {
-    perm_task() = default;
+  public:
+    // What is given must outlive it, unless it outlives the call, as one of what was saved does. Throws
+    // Error.
+    explicit perm_task(const capi::Given &given);
+    explicit perm_task(std::unique_ptr<const capi::Saved> saved);
     perm_task(const perm_task &) = delete;
     perm_task &operator=(const perm_task &) = delete;
-    virtual ~perm_task() = default;
 
-    libperm::ShardCount shards() const;
+    const capi::Room &room() const { return made_.room; }
+    libperm::ShardCount shards() const { return made_.task->shards(); }
+    std::string explain(perm_format format) const;
+    std::string saved() const;
+
+    // Into an answer that has the room.
+    void run(const perm_answer &answer) const { answer_with(nullptr, answer); }
+    void combine(capi::Parts parts, const perm_answer &answer) const;
     std::string run_shard(std::int64_t number) const;
 
-    virtual capi::Room room() const = 0;
-    std::int64_t results() const { return room().results; }
-    virtual void run(const perm_answer &answer) const = 0;
-    virtual void combine(std::span<const std::string_view> partials, const perm_answer &answer) const = 0;
-    virtual std::string saved() const = 0;
-    virtual std::string explain(perm_format format) const;
-    virtual std::string difference(const perm_csr &a) const = 0; // to its matrix, in words; none: ""
+    // Nothing of the caller's is needed from now on but plans and their values. The call that made it, and
+    // whose limits count for what is done with it in the same call, is over.
+    void outlive_call();
 
-    // The call that made it, and whose limits count for what is done with it in the same call, is over: from
-    // now on each has limits of its own.
-    void outlive_call() { call_.reset(); }
+  private:
+    void make();
+    bool is_of_plan() const { return given_.is_of_plan() || given_.is_periodic(); }
+    void answer_with(const capi::Parts *parts, const perm_answer &answer) const;
+    // work(control), of the call, on its threads; a refusal tells the interval (capi/interval_beside.hpp).
+    void controlled(const std::function<void(libperm::RunControl &)> &work) const;
 
-  protected:
-    // work(control), of the call.
-    template <class Work> void controlled(const Work &work) const {
-        if (call_) return work(*call_);
-        libperm::RunControl control(options());
-        work(control);
-    }
-
-    using Work = std::function<void(const libperm::Task &)>;
-
-    virtual const libperm::Options &options() const = 0;
-    virtual libperm::Call shard_call() const = 0; // whose options count
-    // work(the library's task), which is divided into shards.
-    virtual void with_task(libperm::RunControl &control, const Work &work) const = 0;
-    // work(); a refusal tells the interval (capi/interval_beside.hpp).
-    virtual void telling_interval(const std::function<void()> &work) const { work(); }
-
+    std::unique_ptr<const capi::Saved> saved_; // none: all is the caller's
+    capi::Given given_;
+    perm_dense dense_ = PERM_DENSE_INIT; // of these, as the library's task refers to it
+    const capi::TaskKind &kind_;
+    const libperm::Options options_;
     std::unique_ptr<libperm::RunControl> call_;
+    capi::MadeTask made_;
+    double seconds_made_ = 0;
 };

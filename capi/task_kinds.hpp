@@ -1,49 +1,49 @@
-// The kinds of tasks: each made of a caller's arguments, or of what another process saved.
+// The kinds of tasks: how each is made of what is given, and how a caller's answer tells what it comes to.
 #pragma once
 
-#include "capi/task.hpp"
-#include "capi/task_source.hpp"
+#include "capi/given.hpp"
+#include "lib/input/option_table.hpp"
+#include "lib/run/task.hpp"
 
 #include <perm.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
+#include <string_view>
 
 namespace capi {
 
-std::unique_ptr<perm_task> plan_task(const perm_plan *plan, const void *values);
-std::unique_ptr<perm_task> plan_task(TaskSource source, const perm_opts *opts);
+// What an answer takes of the caller's.
+struct Room {
+    std::int64_t results = 0;
+    bool estimate = false;
+    std::int64_t numbers = 0, bounds = 0, columns = 0;
+};
 
-std::unique_ptr<perm_task> estimate_task(const perm_csr *a, const perm_opts *opts,
-                                         const perm_estimate_opts *wanted);
-std::unique_ptr<perm_task> estimate_task(const TaskSource &source, const perm_opts *opts);
+using Parts = std::span<const std::string_view>; // of shards
 
-std::unique_ptr<perm_task> matching_task(const perm_csr *a, const perm_opts *opts);
-std::unique_ptr<perm_task> matching_task(TaskSource source, const perm_opts *opts);
+struct MadeTask {
+    std::shared_ptr<const libperm::Task> task;
+    Room room;
+    // Into an answer with this room what the task comes to: at once, or from parts (else null).
+    std::function<void(const Parts *, libperm::RunControl &, const perm_answer &)> answer;
+};
 
-std::unique_ptr<perm_task> polynomial_task(const perm_csr *a, const void *linear, const perm_opts *opts);
-std::unique_ptr<perm_task> polynomial_task(TaskSource source, const perm_opts *opts);
+struct TaskKind {
+    std::string_view name;      // of its identity
+    libperm::Call call, shards; // whose options count, for all of it and for shards
+    bool tells_interval;        // what the permanent lies between, where it is refused
+    double perm_result::*made;  // where results tell how long making it took; null: they tell no times
+    // All of these outlive it, but for the control. Throws Error.
+    MadeTask (*make)(const Given &, const libperm::Options &, libperm::RunControl &);
+};
 
-std::unique_ptr<perm_task> gradient_task(const perm_plan *plan, const void *values);
-std::unique_ptr<perm_task> gradient_task(TaskSource source, const perm_opts *opts);
+const TaskKind &task_kind(std::string_view name); // throws Error where there is none
 
-std::unique_ptr<perm_task> minors_task(const perm_dense *a, const perm_opts *opts);
-std::unique_ptr<perm_task> minors_task(TaskSource source, const perm_opts *opts);
-std::unique_ptr<perm_task> periodic_task(const perm_periodic_plan *plan, std::int64_t first,
-                                         std::int64_t count);
-std::unique_ptr<perm_task> periodic_task(const TaskSource &source, const perm_opts *opts);
-std::unique_ptr<perm_task> sample_task(const perm_csr *a, const perm_opts *opts, std::int64_t shots,
-                                       std::uint64_t seed);
-std::unique_ptr<perm_task> sample_task(TaskSource source, const perm_opts *opts);
-
-std::unique_ptr<perm_task> photon_task(const perm_boson *a, const perm_opts *opts, std::int64_t shots,
-                                       std::uint64_t seed);
-std::unique_ptr<perm_task> photon_task(TaskSource source, const perm_opts *opts);
-
-std::unique_ptr<perm_task> batch_task(const perm_plan *plan, const void *values, std::int64_t stride,
-                                      std::int64_t count);
-std::unique_ptr<perm_task> batch_task(TaskSource source, const perm_opts *opts);
-
-void require_place(const perm_estimated *estimate); // throws Error
+// Throw Error of a place that is none, and of so many samples.
+void require_place(const perm_estimated *estimate);
+void require_shots(std::int64_t shots);
 
 } // namespace capi

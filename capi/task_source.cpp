@@ -2,7 +2,6 @@
 
 #include "lib/base/seal.hpp"
 #include "lib/base/struct_size.hpp"
-#include "lib/input/matrix.hpp"
 #include "lib/run/run_control.hpp"
 #include "lib/run/task_identity.hpp"
 #include "lib/saved/bytes.hpp"
@@ -32,18 +31,6 @@ TaskSource::TaskSource(const libperm::Plan &of) : kind(libperm::TaskIdentity::pl
 }
 
 std::string TaskSource::bytes() const { return libperm::sealed(seal, libperm::written(*this)); }
-
-void TaskSource::take(const perm_csr &a, const libperm::InputPattern &input) {
-    const perm_csr known = libperm::read_known(a, offsetof(perm_csr, row_multiplicity), "perm_csr");
-    const libperm::GivenValues all(input, known);
-    matrix = GivenMatrix(known, all.data(), libperm::values_given(input));
-}
-
-std::string TaskSource::difference(const perm_csr &a) const {
-    TaskSource other;
-    other.take(a, libperm::read_once(&a));
-    return libperm::written(other.matrix) == libperm::written(matrix) ? "" : "another matrix";
-}
 
 void TaskSource::take(const perm_opts *opts) {
     if (!opts) return;

@@ -3,9 +3,7 @@
 #pragma once
 
 #include "capi/given_matrix.hpp"
-#include "capi/given_periodic.hpp"
 #include "lib/base/text_field.hpp"
-#include "lib/input/input_pattern.hpp"
 #include "lib/plan/plan.hpp"
 
 #include <perm.h>
@@ -43,11 +41,8 @@ struct TaskSource {
 
     std::string bytes() const;
 
-    void take(const perm_csr &a, const libperm::InputPattern &input); // read of it
     void take(const perm_opts *opts);
     void take(const perm_estimate_opts *wanted);
-
-    std::string difference(const perm_csr &a) const; // of the matrix, in words; none: ""
 
     // Both valid as long as this is. The caller's options in everything that the answer does not follow from.
     perm_opts options(const perm_opts *caller) const;

@@ -212,7 +212,7 @@ typedef struct perm_opts {
                                  * device names. The plan can be explained and saved; executing it is
                                  * PERM_BAD_OPTION: load it there (docs/gpu.md) */
     const char *function;       /* "permanent" (NULL); of a symmetric matrix, the graph of its entries, "hafnian",
-                                 * "loop_hafnian": see perm_hafnian */
+                                 * "loop_hafnian": see perm_compute */
 } perm_opts;
 
 #define PERM_OPTS_INIT { sizeof(perm_opts), NULL, NULL, NULL, 0.0, 0, 0, 0, 0.0, 0, NULL, NULL, NULL, NULL, \
@@ -282,22 +282,20 @@ PERM_API perm_status perm_result_clear(perm_result *result);
 
 /* perm(A), in one call: check, plan, run; small dense matrices without a plan, in microseconds. `opts` may be NULL.
  * Errors: 1xx for bad input; PERM_REFUSED_* before work is started, PERM_REFUSED_TIME also when a time limit
- * that was set runs out; PERM_CANCELLED; 4xx. */
-PERM_API perm_status perm_compute(const perm_csr *a, const perm_opts *opts, perm_result *result);
-
-/* The hafnian of a symmetric n x n matrix, both halves of which are given: the sum, over all ways to put the lines 0 to
- * n - 1 into pairs {i, j}, of the product of their entries a_ij (Caianiello, Nuovo Cimento 10, 1953); of a graph's
- * adjacency matrix the number of its perfect matchings. perm(A) is that of [[0, A], [A^T, 0]]. Of an odd n it is 0, of
- * n = 0 it is 1. The diagonal does not count, but for copies of a line: row_multiplicity says how often each counts
- * (col_multiplicity is NULL, or the same), and two copies of line i have the entry a_ii.
+ * that was set runs out; PERM_CANCELLED; 4xx.
+ *
+ * With opts->function "hafnian" it is the hafnian of a symmetric n x n matrix, both halves of which are given: the sum, over
+ * all ways to put the lines 0 to n - 1 into pairs {i, j}, of the product of their entries a_ij (Caianiello, Nuovo Cimento
+ * 10, 1953); of a graph's adjacency matrix the number of its perfect matchings. perm(A) is that of [[0, A], [A^T, 0]]. Of an
+ * odd n it is 0, of n = 0 it is 1. The diagonal does not count, but for copies of a line: row_multiplicity says how often
+ * each counts (col_multiplicity is NULL, or the same), and two copies of line i have the entry a_ii.
  * With opts->function "loop_hafnian", or with row_unmatched, lines may also stay single, each at the price of its loop,
  * which is row_unmatched[i], or without these a_ii: the loop hafnian (Bjorklund, Gupt and Quesada, ACM J. Exp.
  * Algorithmics 24 (2019)). col_unmatched is NULL.
- * What perm_compute is with opts->function "hafnian": options, result and errors are as there; and plans made with that
- * option (perm_plan_create, perm_task_plan) are executed, also in batches and shards, saved and explained. A bound holds
- * for the upper half as it is given. PERM_BAD_MATRIX where the matrix is not symmetric: doubles may differ by rounding,
- * 2^-46 of the larger, numbers of other types not at all. (docs/hafnians.md) */
-PERM_API perm_status perm_hafnian(const perm_csr *a, const perm_opts *opts, perm_result *result);
+ * Plans made with that option (perm_plan_create, perm_task_plan) are executed, also in batches and shards, saved and
+ * explained. A bound holds for the upper half as it is given. PERM_BAD_MATRIX where the matrix is not symmetric: doubles may
+ * differ by rounding, 2^-46 of the larger, numbers of other types not at all. (docs/hafnians.md) */
+PERM_API perm_status perm_compute(const perm_csr *a, const perm_opts *opts, perm_result *result);
 
 /* A matrix as a product, A = U V^T, of order n and of the rank `rank` at most. */
 typedef struct perm_factors {
@@ -799,11 +797,6 @@ PERM_API perm_status perm_task_room(const perm_task *task, perm_answer *room);
  * *count shards, 1 at least, of an estimate as many as are expected to be enough, each of about *seconds on one thread or
  * GPU; *results: how many results it comes to, 0 of an estimate. Each of the three may be NULL. */
 PERM_API perm_status perm_task_shards(const perm_task *task, int64_t *count, double *seconds, int64_t *results);
-
-/* PERM_OK where the task's matrix and values are these, of a batch those of one of its matrices: of one that was loaded,
- * before anything is made of it.
- * Errors: PERM_BAD_ARGUMENT for another matrix or other values, and where the task is of a periodic matrix. */
-PERM_API perm_status perm_task_check_matrix(const perm_task *task, const perm_csr *a);
 
 /* What it is, and how long it is predicted to take: of a plan what perm_plan_explain tells. */
 PERM_API perm_status perm_task_explain(const perm_task *task, perm_format format, char *buffer, size_t capacity,

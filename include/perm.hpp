@@ -159,27 +159,46 @@ class Result {
     perm_result raw_ = PERM_RESULT_INIT;
 };
 
-// A text from a call that fills a caller's buffer (perm_plan_explain, perm_info, ...).
-template <class Fill> std::string read_text(Fill fill) {
+// The result that a call of these arguments fills.
+template <class Call, class... Arguments> Result result_of(const Call &call, const Arguments &...arguments) {
+    Result result;
+    check(call(arguments..., result.raw()));
+    return result;
+}
+
+// What call(results) fills; results that it fails with are cleared.
+template <class Call> std::vector<Result> results_of(std::int64_t count, const Call &call) {
+    std::vector<perm_result> raw(static_cast<std::size_t>(std::max<std::int64_t>(count, 0)),
+                                 perm_result PERM_RESULT_INIT);
+    check(call(raw.data()));
+    std::vector<Result> results(raw.size());
+    for (std::size_t k = 0; k < raw.size(); ++k) *results[k].raw() = raw[k];
+    return results;
+}
+
+// A text that a call of these arguments fills a caller's buffer with (perm_plan_explain, perm_info, ...).
+template <class Fill, class... Arguments>
+std::string read_text(const Fill &fill, const Arguments &...arguments) {
     std::string text;
     std::size_t needed = 0;
-    check(fill(nullptr, 0, &needed));
+    check(fill(arguments..., nullptr, 0, &needed));
     perm_status status = PERM_OK;
     do { // it may have grown since it was measured
         text.resize(needed);
-        status = fill(text.data(), text.size(), &needed);
+        status = fill(arguments..., text.data(), text.size(), &needed);
     } while (status != PERM_OK && needed > text.size());
     check(status);
     text.resize(needed - 1);
     return text;
 }
 
-// Bytes from a call that fills a caller's buffer (perm_plan_save, perm_task_save).
-template <class Fill> std::string read_bytes(Fill fill) {
+// Bytes, so (perm_plan_save, perm_task_save).
+template <class Fill, class... Arguments>
+std::string read_bytes(const Fill &fill, const Arguments &...arguments) {
     std::size_t size = 0;
-    check(fill(nullptr, 0, &size));
+    check(fill(arguments..., nullptr, 0, &size));
     std::string bytes(size, '\0');
-    check(fill(bytes.data(), bytes.size(), &size));
+    check(fill(arguments..., bytes.data(), bytes.size(), &size));
     return bytes;
 }
 
@@ -200,31 +219,16 @@ inline std::vector<perm_partial> view_of(const std::vector<std::string> &partial
 }
 
 inline Result compute(const perm_csr &a, const perm_opts &opts = PERM_OPTS_INIT) {
-    Result result;
-    check(perm_compute(&a, &opts, result.raw()));
-    return result;
+    return result_of(perm_compute, &a, &opts);
 }
 
 inline Result compute(const Csr &a, const perm_opts &opts = PERM_OPTS_INIT) {
     return compute(a.view(), opts);
 }
 
-// haf(A) of a symmetric matrix (perm_hafnian).
-inline Result hafnian(const perm_csr &a, const perm_opts &opts = PERM_OPTS_INIT) {
-    Result result;
-    check(perm_hafnian(&a, &opts, result.raw()));
-    return result;
-}
-
-inline Result hafnian(const Csr &a, const perm_opts &opts = PERM_OPTS_INIT) {
-    return hafnian(a.view(), opts);
-}
-
 // perm(U V^T) from the factors (perm_compute_product).
 inline Result compute_product(const perm_factors &a, const perm_opts &opts = PERM_OPTS_INIT) {
-    Result result;
-    check(perm_compute_product(&a, &opts, result.raw()));
-    return result;
+    return result_of(perm_compute_product, &a, &opts);
 }
 
 // min(rows, columns) + 1 results, multiplicities counted, of a hafnian half of its lines + 1, that fill(raw)
@@ -243,12 +247,8 @@ std::vector<Result> results_by_size(const perm_csr &a, const perm_opts &opts, co
     std::int64_t count = rows + 1;
     if (function == "hafnian" && !a.row_unmatched) count = rows / 2 + 1;
     if (function == "permanent") count = std::min(rows, lines(a.col_multiplicity, a.n_cols)) + 1;
-    std::vector<perm_result> raw(static_cast<std::size_t>(count > 0 && count <= most ? count : 1),
-                                 perm_result PERM_RESULT_INIT);
-    check(fill(static_cast<std::int64_t>(raw.size()), raw.data()));
-    std::vector<Result> results(raw.size());
-    for (std::size_t k = 0; k < raw.size(); ++k) *results[k].raw() = raw[k];
-    return results;
+    if (count < 1 || count > most) count = 1;
+    return results_of(count, [&](perm_result *results) { return fill(count, results); });
 }
 
 // The numbers of matchings with 0, 1, 2, ... entries (perm_matchings); of those of a graph with function
@@ -272,34 +272,34 @@ std::vector<Result> polynomial(const perm_csr &a, const Values &linear,
     return polynomial(a, ValueCount{a.nnz, a.value_type}.checked(linear), opts);
 }
 
-// perm_plan that frees itself.
+// Handles that free themselves.
+struct Destroy {
+    void operator()(perm_plan *plan) const noexcept { perm_plan_destroy(plan); }
+    void operator()(perm_sampler *sampler) const noexcept { perm_sampler_destroy(sampler); }
+    void operator()(perm_task *task) const noexcept { perm_task_destroy(task); }
+    void operator()(perm_periodic_plan *plan) const noexcept { perm_periodic_destroy(plan); }
+};
+template <class Handle> using Owned = std::unique_ptr<Handle, Destroy>;
+
+// That a call of these arguments makes.
+template <class Handle, class Make, class... Arguments>
+Owned<Handle> made(const Make &make, const Arguments &...arguments) {
+    Handle *handle = nullptr;
+    check(make(arguments..., &handle));
+    return Owned<Handle>(handle);
+}
+
 class Plan {
   public:
-    explicit Plan(const perm_csr &a, const perm_opts &opts = PERM_OPTS_INIT) : count_(ValueCount::of(a)) {
-        check(perm_plan_create(&a, &opts, &plan_));
-    }
+    explicit Plan(const perm_csr &a, const perm_opts &opts = PERM_OPTS_INIT)
+        : plan_(made<perm_plan>(perm_plan_create, &a, &opts)), count_(ValueCount::of(a)) {}
     explicit Plan(const Csr &a, const perm_opts &opts = PERM_OPTS_INIT) : Plan(a.view(), opts) {}
-    Plan(Plan &&other) noexcept : plan_(std::exchange(other.plan_, nullptr)), count_(other.count_) {}
-    Plan &operator=(Plan &&other) noexcept {
-        std::swap(plan_, other.plan_);
-        std::swap(count_, other.count_);
-        return *this;
-    }
-    ~Plan() { perm_plan_destroy(plan_); }
-
     // perm::compute, and the plan that it went by (perm_compute_with_plan).
     static Plan compute(const perm_csr &a, const perm_opts &opts, Result &result) {
-        Plan plan;
-        plan.count_ = ValueCount::of(a);
-        check(perm_compute_with_plan(&a, &opts, result.raw(), &plan.plan_));
-        return plan;
+        return {made<perm_plan>(perm_compute_with_plan, &a, &opts, result.raw()), ValueCount::of(a)};
     }
 
-    Result execute(const void *values) const {
-        Result result;
-        check(perm_plan_execute(plan_, values, result.raw()));
-        return result;
-    }
+    Result execute(const void *values) const { return result_of(perm_plan_execute, plan_.get(), values); }
     // What takes a bare pointer to values, of which it cannot tell how many there are, takes a range of them
     // too.
     template <ValueRange Values> Result execute(const Values &values) const {
@@ -309,7 +309,7 @@ class Plan {
     // Second derivatives times a direction, to each number's place (perm_plan_hessian_product).
     void hessian_product(const void *values, const void *direction, void *product,
                          double *error_bounds = nullptr) const {
-        check(perm_plan_hessian_product(plan_, values, direction, product, error_bounds));
+        check(perm_plan_hessian_product(plan_.get(), values, direction, product, error_bounds));
     }
     // Of ranges; no bounds: none are wanted.
     template <ValueRange Values, ValueRange Direction, DerivativeRange Derivatives>
@@ -321,9 +321,7 @@ class Plan {
 
     // To each entry's place in `derivatives` (perm_plan_gradient); returns the permanent.
     Result gradient(const void *values, void *derivatives, double *error_bounds = nullptr) const {
-        Result result;
-        check(perm_plan_gradient(plan_, values, derivatives, error_bounds, result.raw()));
-        return result;
+        return result_of(perm_plan_gradient, plan_.get(), values, derivatives, error_bounds);
     }
     template <ValueRange Values, DerivativeRange Derivatives>
     Result gradient(const Values &values, Derivatives &&derivatives,
@@ -333,32 +331,22 @@ class Plan {
     }
 
     std::string explain(perm_format format = PERM_FORMAT_TEXT) const {
-        return read_text([&](char *buffer, std::size_t capacity, std::size_t *needed) {
-            return perm_plan_explain(plan_, format, buffer, capacity, needed);
-        });
+        return read_text(perm_plan_explain, plan_.get(), format);
     }
 
     // Of the kernel, for "sm_90", "compute_90", ...
     std::string source(const char *arch = nullptr) const {
-        return read_text([&](char *buffer, std::size_t capacity, std::size_t *needed) {
-            return perm_plan_source(plan_, arch, buffer, capacity, needed);
-        });
+        return read_text(perm_plan_source, plan_.get(), arch);
     }
 
     // The same plan in another process: Plan::load(bytes).
-    std::string save() const {
-        return read_bytes([&](void *buffer, std::size_t capacity, std::size_t *needed) {
-            return perm_plan_save(plan_, buffer, capacity, needed);
-        });
-    }
+    std::string save() const { return read_bytes(perm_plan_save, plan_.get()); }
     static Plan load(std::string_view bytes, const perm_opts &opts = PERM_OPTS_INIT) {
-        Plan plan;
-        check(perm_plan_load(bytes.data(), bytes.size(), &opts, &plan.plan_));
-        return plan;
+        return {made<perm_plan>(perm_plan_load, bytes.data(), bytes.size(), &opts), {}};
     }
 
     // Throws Error unless the plan is of this matrix: before values meet a plan that was loaded.
-    void check_matrix(const perm_csr &a) const { check(perm_plan_check_matrix(plan_, &a)); }
+    void check_matrix(const perm_csr &a) const { check(perm_plan_check_matrix(plan_.get(), &a)); }
     void check_matrix(const perm_csr &a) { // and from now on knows how many values it reads
         std::as_const(*this).check_matrix(a);
         count_ = ValueCount::of(a);
@@ -371,10 +359,10 @@ class Plan {
         return count_.checked(values, stride, count);
     }
 
-    const perm_plan *raw() const noexcept { return plan_; }
+    const perm_plan *raw() const noexcept { return plan_.get(); }
 
   private:
-    Plan() = default;
+    Plan(Owned<perm_plan> plan, const ValueCount &count) : plan_(std::move(plan)), count_(count) {}
 
     // Where the bounds go; throws Error where derivatives or bounds are not as many as there are values.
     template <DerivativeRange Derivatives>
@@ -394,7 +382,7 @@ class Plan {
         return error_bounds.empty() ? nullptr : error_bounds.data();
     }
 
-    perm_plan *plan_ = nullptr;
+    Owned<perm_plan> plan_;
     ValueCount count_; // of a loaded plan unknown
 };
 
@@ -423,65 +411,47 @@ inline std::vector<std::int64_t> sample_photons(const perm_boson &a, std::int64_
     return occupations;
 }
 
-// perm_sampler that frees itself: the same samples, some at a time. What progress and cancel of the options
-// point to must outlive it.
+// The same samples, some at a time (perm_sampler_create). What progress and cancel of the options point to
+// must outlive it.
 class Sampler {
   public:
     Sampler(const perm_csr &a, std::int64_t shots, std::uint64_t seed = 0,
             const perm_opts &opts = PERM_OPTS_INIT)
-        : rows_(a.n_rows) {
-        check(perm_sampler_create(&a, &opts, shots, seed, &sampler_));
-    }
-    Sampler(Sampler &&other) noexcept
-        : sampler_(std::exchange(other.sampler_, nullptr)), rows_(other.rows_) {}
-    Sampler &operator=(Sampler &&other) noexcept {
-        std::swap(sampler_, other.sampler_);
-        std::swap(rows_, other.rows_);
-        return *this;
-    }
-    ~Sampler() { perm_sampler_destroy(sampler_); }
+        : sampler_(made<perm_sampler>(perm_sampler_create, &a, &opts, shots, seed)), rows_(a.n_rows) {}
 
     std::vector<std::int64_t> draw(std::int64_t count) { // the next ones
         std::vector<std::int64_t> columns(static_cast<std::size_t>(std::max<std::int64_t>(count, 0) * rows_));
-        check(perm_sampler_draw(sampler_, count, columns.data()));
+        check(perm_sampler_draw(sampler_.get(), count, columns.data()));
         return columns;
     }
 
   private:
-    perm_sampler *sampler_ = nullptr;
+    Owned<perm_sampler> sampler_;
     std::int64_t rows_;
 };
 
 class Periodic;
 
-// perm_task that frees itself: whatever is computed in numbered pieces, run at once or in shards.
+// Whatever is computed in numbered pieces, run at once or in shards.
 class Task {
   public:
     // Of a plan, which must outlive it with its values, or of a periodic matrix's; of others nothing but what
     // progress and cancel point to.
     static Task plan(const Plan &plan, const void *values) {
-        Task task;
-        check(perm_task_plan(plan.raw(), values, &task.task_));
-        return task;
+        return Task(made<perm_task>(perm_task_plan, plan.raw(), values));
     }
     template <ValueRange Values> static Task plan(const Plan &of, const Values &values) {
         return plan(of, of.checked(values));
     }
     static Task estimate(const perm_csr &a, const perm_estimate_opts &wanted = PERM_ESTIMATE_OPTS_INIT,
                          const perm_opts &opts = PERM_OPTS_INIT) {
-        Task task;
-        check(perm_task_estimate(&a, &opts, &wanted, &task.task_));
-        return task;
+        return Task(made<perm_task>(perm_task_estimate, &a, &opts, &wanted));
     }
     static Task matchings(const perm_csr &a, const perm_opts &opts = PERM_OPTS_INIT) {
-        Task task;
-        check(perm_task_matchings(&a, &opts, &task.task_));
-        return task;
+        return Task(made<perm_task>(perm_task_matchings, &a, &opts));
     }
     static Task polynomial(const perm_csr &a, const void *linear, const perm_opts &opts = PERM_OPTS_INIT) {
-        Task task;
-        check(perm_task_polynomial(&a, linear, &opts, &task.task_));
-        return task;
+        return Task(made<perm_task>(perm_task_polynomial, &a, linear, &opts));
     }
     template <ValueRange Values>
     static Task polynomial(const perm_csr &a, const Values &linear, const perm_opts &opts = PERM_OPTS_INIT) {
@@ -489,37 +459,27 @@ class Task {
     }
     // Derivatives; as of a plan.
     static Task gradient(const Plan &plan, const void *values) {
-        Task task;
-        check(perm_task_gradient(plan.raw(), values, &task.task_));
-        return task;
+        return Task(made<perm_task>(perm_task_gradient, plan.raw(), values));
     }
     template <ValueRange Values> static Task gradient(const Plan &plan, const Values &values) {
         return gradient(plan, plan.checked(values));
     }
     // Sub-permanents.
     static Task minors(const perm_dense &a, const perm_opts &opts = PERM_OPTS_INIT) {
-        Task task;
-        check(perm_task_minors(&a, &opts, &task.task_));
-        return task;
+        return Task(made<perm_task>(perm_task_minors, &a, &opts));
     }
     static Task samples(const perm_csr &a, std::int64_t shots, std::uint64_t seed,
                         const perm_opts &opts = PERM_OPTS_INIT) {
-        Task task;
-        check(perm_task_samples(&a, &opts, shots, seed, &task.task_));
-        return task;
+        return Task(made<perm_task>(perm_task_samples, &a, &opts, shots, seed));
     }
     // Photons: its answer is how many leave by each mode, shot by shot.
     static Task photons(const perm_boson &a, std::int64_t shots, std::uint64_t seed,
                         const perm_opts &opts = PERM_OPTS_INIT) {
-        Task task;
-        check(perm_task_photons(&a, &opts, shots, seed, &task.task_));
-        return task;
+        return Task(made<perm_task>(perm_task_photons, &a, &opts, shots, seed));
     }
     // As of a plan.
     static Task batch(const Plan &plan, const void *values, std::int64_t stride, std::int64_t count) {
-        Task task;
-        check(perm_task_batch(plan.raw(), values, stride, count, &task.task_));
-        return task;
+        return Task(made<perm_task>(perm_task_batch, plan.raw(), values, stride, count));
     }
     template <ValueRange Values>
     static Task batch(const Plan &plan, const Values &values, std::int64_t stride, std::int64_t count) {
@@ -529,42 +489,27 @@ class Task {
     static Task periodic(const Periodic &plan, std::int64_t first, std::int64_t count);
     // The same task in another process: Task::load(bytes).
     static Task load(std::string_view bytes, const perm_opts &opts = PERM_OPTS_INIT) {
-        Task task;
-        check(perm_task_load(bytes.data(), bytes.size(), &opts, &task.task_));
-        return task;
+        return Task(made<perm_task>(perm_task_load, bytes.data(), bytes.size(), &opts));
     }
-    Task(Task &&other) noexcept : task_(std::exchange(other.task_, nullptr)) {}
-    Task &operator=(Task &&other) noexcept {
-        std::swap(task_, other.task_);
-        return *this;
-    }
-    ~Task() { perm_task_destroy(task_); }
-
-    const perm_task *raw() const noexcept { return task_; }
-    std::string save() const {
-        return read_bytes([&](void *buffer, std::size_t capacity, std::size_t *needed) {
-            return perm_task_save(task_, buffer, capacity, needed);
-        });
-    }
+    const perm_task *raw() const noexcept { return task_.get(); }
+    std::string save() const { return read_bytes(perm_task_save, task_.get()); }
     std::string explain(perm_format format = PERM_FORMAT_TEXT) const {
-        return read_text([&](char *buffer, std::size_t capacity, std::size_t *needed) {
-            return perm_task_explain(task_, format, buffer, capacity, needed);
-        });
+        return read_text(perm_task_explain, task_.get(), format);
     }
 
     std::int64_t shards() const {
         std::int64_t count = 0;
-        check(perm_task_shards(task_, &count, nullptr, nullptr));
+        check(perm_task_shards(task_.get(), &count, nullptr, nullptr));
         return count;
     }
     double shard_seconds() const { // that one is predicted to take
         double seconds = 0;
-        check(perm_task_shards(task_, nullptr, &seconds, nullptr));
+        check(perm_task_shards(task_.get(), nullptr, &seconds, nullptr));
         return seconds;
     }
     std::int64_t results() const { // that it comes to; 0: an estimate, minors, samples
         std::int64_t results = 0;
-        check(perm_task_shards(task_, nullptr, nullptr, &results));
+        check(perm_task_shards(task_.get(), nullptr, nullptr, &results));
         return results;
     }
 
@@ -575,102 +520,70 @@ class Task {
     };
 
     // The answers: results, or the estimate, or numbers, or samples, of each the column of each row.
-    std::vector<Result> run() const {
-        return results_of([&](const perm_answer &answer) { return perm_task_run(task_, &answer); });
-    }
-    perm_estimated run_estimate() const {
-        return estimate_of([&](const perm_answer &answer) { return perm_task_run(task_, &answer); });
-    }
-    Numbers run_numbers() const {
-        return numbers_of([&](const perm_answer &answer) { return perm_task_run(task_, &answer); });
-    }
-    std::vector<std::int64_t> run_samples() const {
-        return columns_of([&](const perm_answer &answer) { return perm_task_run(task_, &answer); });
-    }
+    std::vector<Result> run() const { return ran().results; }
+    perm_estimated run_estimate() const { return ran().estimate; }
+    Numbers run_numbers() const { return ran().numbers; }
+    std::vector<std::int64_t> run_samples() const { return ran().columns; }
     std::string run_shard(std::int64_t number) const {
         perm_partial partial = PERM_PARTIAL_INIT;
-        check(perm_task_run_shard(task_, number, &partial));
+        check(perm_task_run_shard(task_.get(), number, &partial));
         return take_bytes(partial);
     }
     std::vector<Result> combine(const std::vector<std::string> &partials) const {
-        return results_of([&](const perm_answer &answer) { return combined(partials, answer); });
+        return combined(partials).results;
     }
     perm_estimated combine_estimate(const std::vector<std::string> &partials) const {
-        return estimate_of([&](const perm_answer &answer) { return combined(partials, answer); });
+        return combined(partials).estimate;
     }
     Numbers combine_numbers(const std::vector<std::string> &partials) const {
-        return numbers_of([&](const perm_answer &answer) { return combined(partials, answer); });
+        return combined(partials).numbers;
     }
     std::vector<std::int64_t> combine_samples(const std::vector<std::string> &partials) const {
-        return columns_of([&](const perm_answer &answer) { return combined(partials, answer); });
+        return combined(partials).columns;
     }
 
   private:
-    Task() = default;
+    explicit Task(Owned<perm_task> task) : task_(std::move(task)) {}
 
-    perm_status combined(const std::vector<std::string> &partials, const perm_answer &answer) const {
+    // What a task of any kind comes to.
+    struct Answer {
+        std::vector<Result> results;
+        perm_estimated estimate = PERM_ESTIMATED_INIT;
+        Numbers numbers;
+        std::vector<std::int64_t> columns;
+    };
+
+    Answer ran() const {
+        return answer([&](const perm_answer &raw) { return perm_task_run(task_.get(), &raw); });
+    }
+    Answer combined(const std::vector<std::string> &partials) const {
         const std::vector<perm_partial> all = view_of(partials);
-        return perm_task_combine(task_, all.data(), static_cast<std::int64_t>(all.size()), &answer);
-    }
-    template <class Call> std::vector<Result> results_of(const Call &call) const {
-        std::vector<perm_result> raw(static_cast<std::size_t>(results()), perm_result PERM_RESULT_INIT);
-        perm_answer answer = PERM_ANSWER_INIT;
-        answer.results = raw.data();
-        answer.count = static_cast<std::int64_t>(raw.size());
-        check(call(answer));
-        std::vector<Result> out(raw.size());
-        for (std::size_t k = 0; k < raw.size(); ++k) *out[k].raw() = raw[k];
-        return out;
-    }
-    template <class Call> perm_estimated estimate_of(const Call &call) const {
-        perm_estimated found = PERM_ESTIMATED_INIT;
-        perm_answer answer = PERM_ANSWER_INIT;
-        answer.estimate = &found;
-        check(call(answer));
-        return found;
-    }
-    template <class Call> std::vector<std::int64_t> columns_of(const Call &call) const {
-        perm_answer answer = PERM_ANSWER_INIT;
-        check(perm_task_room(task_, &answer));
-        std::vector<std::int64_t> columns(static_cast<std::size_t>(answer.columns_count));
-        answer.columns = columns.data();
-        check(call(answer));
-        return columns;
+        return answer([&](const perm_answer &raw) {
+            return perm_task_combine(task_.get(), all.data(), static_cast<std::int64_t>(all.size()), &raw);
+        });
     }
 
-    template <class Call> Numbers numbers_of(const Call &call) const {
-        perm_answer answer = PERM_ANSWER_INIT;
-        check(perm_task_room(task_, &answer));
-        Numbers found;
-        found.numbers.resize(static_cast<std::size_t>(answer.numbers_count));
-        found.error_bounds.resize(static_cast<std::size_t>(answer.bounds_count));
-        answer.numbers = found.numbers.data();
-        answer.error_bounds = found.error_bounds.data();
-        answer.results = answer.count > 0 ? found.result.raw() : nullptr;
-        check(call(answer));
+    // call(one that has the room).
+    template <class Call> Answer answer(const Call &call) const {
+        perm_answer raw = PERM_ANSWER_INIT;
+        check(perm_task_room(task_.get(), &raw));
+        Answer found;
+        found.numbers.numbers.resize(static_cast<std::size_t>(raw.numbers_count));
+        found.numbers.error_bounds.resize(static_cast<std::size_t>(raw.bounds_count));
+        found.columns.resize(static_cast<std::size_t>(raw.columns_count));
+        raw.estimate = &found.estimate;
+        raw.numbers = found.numbers.numbers.data();
+        raw.error_bounds = found.numbers.error_bounds.data();
+        raw.columns = found.columns.data();
+        found.results = results_of(raw.count, [&](perm_result *results) {
+            raw.results = results;
+            return call(raw);
+        });
+        if (raw.numbers_count > 0 && raw.count > 0) found.numbers.result = std::move(found.results.front());
         return found;
     }
 
-    perm_task *task_ = nullptr;
-};
-
-// A permanent from samples (perm_estimate), planned once, and drawn at once or in shards.
-class Estimation {
-  public:
-    explicit Estimation(const perm_csr &a, const perm_estimate_opts &wanted = PERM_ESTIMATE_OPTS_INIT,
-                        const perm_opts &opts = PERM_OPTS_INIT)
-        : task_(Task::estimate(a, wanted, opts)) {}
-
-    perm_estimated run() const { return task_.run_estimate(); }
-    std::int64_t shards() const { return task_.shards(); } // that are expected to be enough
-    double shard_seconds() const { return task_.shard_seconds(); }
-    std::string run_shard(std::int64_t number) const { return task_.run_shard(number); }
-    perm_estimated combine(const std::vector<std::string> &partials) const {
-        return task_.combine_estimate(partials);
-    }
-
-  private:
-    Task task_;
+    Owned<perm_task> task_;
 };
 
 inline perm_estimated estimate(const perm_csr &a, const perm_estimate_opts &wanted = PERM_ESTIMATE_OPTS_INIT,
@@ -696,12 +609,11 @@ inline Csr lattice_cell(const std::string &name) {
     return cell;
 }
 
-// perm_periodic_plan that frees itself: a matrix of equal cells (docs/periodic.md).
+// A matrix of equal cells (docs/periodic.md).
 class Periodic {
   public:
-    explicit Periodic(const perm_periodic &a, const perm_opts &opts = PERM_OPTS_INIT) {
-        check(perm_periodic_create(&a, &opts, &plan_));
-    }
+    explicit Periodic(const perm_periodic &a, const perm_opts &opts = PERM_OPTS_INIT)
+        : plan_(made<perm_periodic_plan>(perm_periodic_create, &a, &opts)) {}
     // Of a cell alone; joined: the ends are.
     explicit Periodic(const perm_csr &cell, bool joined = false, const perm_opts &opts = PERM_OPTS_INIT)
         : Periodic(matrix_of(cell, joined), opts) {}
@@ -715,45 +627,29 @@ class Periodic {
         view.value_type = PERM_VALUE_I64;
         return Periodic(view, joined, opts);
     }
-    Periodic(Periodic &&other) noexcept : plan_(std::exchange(other.plan_, nullptr)) {}
-    Periodic &operator=(Periodic &&other) noexcept {
-        std::swap(plan_, other.plan_);
-        return *this;
-    }
-    ~Periodic() { perm_periodic_destroy(plan_); }
-
     Result execute(std::int64_t length) const {
-        Result result;
-        check(perm_periodic_execute(plan_, length, result.raw()));
-        return result;
+        return result_of(perm_periodic_execute, plan_.get(), length);
     }
     // Of the lengths first, first + 1, ...
     std::vector<Result> terms(std::int64_t first, std::int64_t count) const {
-        std::vector<perm_result> raw(static_cast<std::size_t>(std::max<std::int64_t>(count, 0)),
-                                     perm_result PERM_RESULT_INIT);
-        check(perm_periodic_terms(plan_, first, count, raw.data()));
-        std::vector<Result> results(raw.size());
-        for (std::size_t k = 0; k < raw.size(); ++k) *results[k].raw() = raw[k];
-        return results;
-    }
-    const perm_periodic_plan *raw() const noexcept { return plan_; }
-    std::string generating_function(perm_format format = PERM_FORMAT_TEXT) const {
-        return read_text([&](char *buffer, std::size_t capacity, std::size_t *needed) {
-            return perm_periodic_generating_function(plan_, format, buffer, capacity, needed);
+        return results_of(count, [&](perm_result *results) {
+            return perm_periodic_terms(plan_.get(), first, count, results);
         });
+    }
+    const perm_periodic_plan *raw() const noexcept { return plan_.get(); }
+    std::string generating_function(perm_format format = PERM_FORMAT_TEXT) const {
+        return read_text(perm_periodic_generating_function, plan_.get(), format);
     }
     struct Growth {
         double value, lower, upper;
     };
     Growth growth() const {
         Growth growth{};
-        check(perm_periodic_growth(plan_, &growth.value, &growth.lower, &growth.upper));
+        check(perm_periodic_growth(plan_.get(), &growth.value, &growth.lower, &growth.upper));
         return growth;
     }
     std::string explain(perm_format format = PERM_FORMAT_TEXT) const {
-        return read_text([&](char *buffer, std::size_t capacity, std::size_t *needed) {
-            return perm_periodic_explain(plan_, format, buffer, capacity, needed);
-        });
+        return read_text(perm_periodic_explain, plan_.get(), format);
     }
 
   private:
@@ -764,33 +660,23 @@ class Periodic {
         return a;
     }
 
-    perm_periodic_plan *plan_ = nullptr;
+    Owned<perm_periodic_plan> plan_;
 };
 
 inline Task Task::periodic(const Periodic &plan, std::int64_t first, std::int64_t count) {
-    Task task;
-    check(perm_task_periodic(plan.raw(), first, count, &task.task_));
-    return task;
+    return Task(made<perm_task>(perm_task_periodic, plan.raw(), first, count));
 }
 
 // What stands in a checkpoint.
 inline std::string checkpoint_describe(const std::string &file, perm_format format = PERM_FORMAT_TEXT) {
-    return read_text([&](char *buffer, std::size_t capacity, std::size_t *needed) {
-        return perm_checkpoint_describe(file.c_str(), format, buffer, capacity, needed);
-    });
+    return read_text(perm_checkpoint_describe, file.c_str(), format);
 }
 
-inline std::string info(perm_format format = PERM_FORMAT_TEXT) {
-    return read_text([&](char *buffer, std::size_t capacity, std::size_t *needed) {
-        return perm_info(format, buffer, capacity, needed);
-    });
-}
+inline std::string info(perm_format format = PERM_FORMAT_TEXT) { return read_text(perm_info, format); }
 
 // Of the compiled kernels in a folder, or in the default one.
 inline std::string cache_describe(const char *cache_dir = nullptr, perm_format format = PERM_FORMAT_TEXT) {
-    return read_text([&](char *buffer, std::size_t capacity, std::size_t *needed) {
-        return perm_cache_describe(cache_dir, format, buffer, capacity, needed);
-    });
+    return read_text(perm_cache_describe, cache_dir, format);
 }
 
 // Removes them, and returns how many files went.

@@ -51,11 +51,6 @@ extern "C" {
  * communicators, or the loss of a rank, does not end the program. */
 PERM_API perm_status perm_mpi_compute(MPI_Comm comm, const perm_csr *a, const perm_opts *opts, perm_result *result);
 
-/* The estimate of rank 0's matrix (perm_estimate), with its bits, the samples drawn by all ranks. Collective, options, errors
- * and limits as above; estimate_opts is rank 0's. */
-PERM_API perm_status perm_mpi_estimate(MPI_Comm comm, const perm_csr *a, const perm_opts *opts,
-                                       const perm_estimate_opts *estimate_opts, perm_estimated *estimate);
-
 /* Rank 0's task (perm_task_*) by all ranks, into rank 0's answer, with the bits of perm_task_run. Collective, options, errors
  * and limits as above; of the options those count that the answer does not follow from. On other ranks task and answer may
  * be NULL. */

@@ -49,10 +49,11 @@ void record_estimates(Recorder &to, const Sample &sample) {
             to.attempt(name, [&] { return estimate_text(perm::estimate(given.csr(), wanted, opts)); });
             if (seed == 0) continue;
             to.attempt(name + "/shards", [&] {
-                const perm::Estimation task(given.csr(), wanted, opts);
+                const perm::Task task = perm::Task::estimate(given.csr(), wanted, opts);
                 std::vector<std::string> partials;
                 for (std::int64_t k = task.shards(); k-- > 0;) partials.push_back(task.run_shard(k));
-                return fmt::format("count={} {}", partials.size(), estimate_text(task.combine(partials)));
+                return fmt::format("count={} {}", partials.size(),
+                                   estimate_text(task.combine_estimate(partials)));
             });
             wanted.samples = 100;
             to.attempt(name + "/limited",

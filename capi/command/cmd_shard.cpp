@@ -138,12 +138,16 @@ class ShardRun {
     }
 
     // A computation, of this matrix.
-    void require_asked(const Task &task) const {
-        if (perm_task_check_matrix(task.raw(), &input_.csr()) != PERM_OK)
-            fail_other(options_, part_.content, perm_last_error());
+    void require_asked(const Task &task) {
         const auto about = libperm::Json::read(task.explain(PERM_FORMAT_JSON));
         if (const libperm::Json *kind = about.find("task"))
             fail_other(options_, part_.content, "it is of " + kind->text());
+        const std::string &kept = part_.content.task;
+        const Plan plan = Plan::load(kept, opts(options_.threads));
+        if (perm_plan_check_matrix(plan.raw(), &input_.csr()) != PERM_OK)
+            fail_other(options_, part_.content, perm_last_error());
+        if (Task::plan(plan, input_.csr().values).save() != kept)
+            fail_other(options_, part_.content, "it is of other values");
     }
 
     // A plan's task, for which the time limit does not count: it is the shards'.

@@ -115,18 +115,6 @@ int compute(const Mpi &mpi, const Options &options) {
         });
 }
 
-int estimate(const Mpi &mpi, const Options &options) {
-    std::optional<Input> input;
-    const perm_estimate_opts wanted = wanted_estimate(options);
-    perm_estimated found = PERM_ESTIMATED_INIT;
-    return by_all(
-        mpi, options, [&] { input.emplace(options); },
-        [&](const perm_opts &opts) {
-            return perm_mpi_estimate(MPI_COMM_WORLD, csr_or_null(input), &opts, &wanted, &found);
-        },
-        [&](double seconds, double) { write_estimate(options, found, input->csr(), seconds); });
-}
-
 // As rank 0 makes a task: limits and a checkpoint are those of all ranks.
 perm_opts options_of_task(const Options &options) {
     perm_opts opts = library_options(options);
@@ -136,7 +124,7 @@ perm_opts options_of_task(const Options &options) {
     return opts;
 }
 
-// A task that rank 0 has, and its results or samples.
+// A task that rank 0 has, and what it comes to.
 class TaskByAll {
   public:
     void take(Task task) {
@@ -145,12 +133,14 @@ class TaskByAll {
         check(perm_task_room(task_->raw(), &answer_));
         columns_.resize(static_cast<std::size_t>(answer_.columns_count));
         answer_.results = numbers_.data();
+        answer_.estimate = &estimate_;
         answer_.columns = columns_.data();
     }
     perm_status run(const perm_opts &opts) const {
         return perm_mpi_run(MPI_COMM_WORLD, task_ ? task_->raw() : nullptr, &opts, &answer_);
     }
     const std::vector<std::int64_t> &columns() const { return columns_; }
+    const perm_estimated &estimate() const { return estimate_; }
     std::vector<Result> results() const {
         std::vector<Result> results(numbers_.size());
         for (std::size_t k = 0; k < numbers_.size(); ++k) *results[k].raw() = numbers_[k];
@@ -161,21 +151,40 @@ class TaskByAll {
     std::optional<Task> task_;
     std::vector<perm_result> numbers_;
     std::vector<std::int64_t> columns_;
+    perm_estimated estimate_ = PERM_ESTIMATED_INIT;
     perm_answer answer_ = PERM_ANSWER_INIT;
 };
 
-int matchings(const Mpi &mpi, const Options &options) {
+enum class Wanted { estimate, matchings, samples };
+
+Task task_of(const perm_csr &a, Wanted wanted, const Options &options) {
+    const perm_opts opts = options_of_task(options);
+    switch (wanted) {
+    case Wanted::estimate:
+        return Task::estimate(a, wanted_estimate(options), opts);
+    case Wanted::matchings:
+        return Task::matchings(a, opts);
+    default:
+        require_shots(options);
+        return Task::samples(a, options.shots, options.seed, opts);
+    }
+}
+
+int run_task(const Mpi &mpi, Wanted wanted, const Options &options) {
     std::optional<Input> input;
     TaskByAll task;
     return by_all(
         mpi, options,
         [&] {
             input.emplace(options);
-            task.take(Task::matchings(input->csr(), options_of_task(options)));
+            task.take(task_of(input->csr(), wanted, options));
         },
         [&](const perm_opts &opts) { return task.run(opts); },
         [&](double seconds, double) {
-            write_numbers(options, task.results(), "matchings", input->csr(), seconds);
+            const perm_csr &a = input->csr();
+            if (wanted == Wanted::estimate) write_estimate(options, task.estimate(), a, seconds);
+            if (wanted == Wanted::matchings) write_numbers(options, task.results(), "matchings", a, seconds);
+            if (wanted == Wanted::samples) write_samples(options, task.columns(), a, seconds);
         });
 }
 
@@ -204,20 +213,6 @@ int periodic(const Mpi &mpi, const Options &options) {
                 answer.terms = std::move(results);
             write_periodic(options, std::move(answer));
         });
-}
-
-int sample(const Mpi &mpi, const Options &options) {
-    std::optional<Input> input;
-    TaskByAll task;
-    return by_all(
-        mpi, options,
-        [&] {
-            input.emplace(options);
-            require_shots(options);
-            task.take(Task::samples(input->csr(), options.shots, options.seed, options_of_task(options)));
-        },
-        [&](const perm_opts &opts) { return task.run(opts); },
-        [&](double seconds, double) { write_samples(options, task.columns(), input->csr(), seconds); });
 }
 
 int parse_and_run(int argc, char **argv, const Mpi &mpi) {
@@ -261,10 +256,10 @@ int parse_and_run(int argc, char **argv, const Mpi &mpi) {
         return mpi.is_root() ? report_failure(PERM_BAD_OPTION, text, json) : exit_bad_input;
     }
     perm_set_log_level(options.log_level());
-    return *estimating  ? estimate(mpi, options)
-           : *matching  ? matchings(mpi, of_matchings(options))
+    return *estimating  ? run_task(mpi, Wanted::estimate, options)
+           : *matching  ? run_task(mpi, Wanted::matchings, of_matchings(options))
            : *repeating ? periodic(mpi, options)
-           : *sampling  ? sample(mpi, of_matchings(options))
+           : *sampling  ? run_task(mpi, Wanted::samples, of_matchings(options))
                         : compute(mpi, options);
 }
 

@@ -104,6 +104,12 @@ perm_opts options_of_rank(const perm_opts &caller, const MachineShare &share, bo
     return opts;
 }
 
+// The task of a plan of this matrix.
+std::string saved(const perm::Plan &plan, const perm_csr &a) {
+    const GivenValues values(read_once(&a), a);
+    return perm::Task::plan(plan, values.data()).save();
+}
+
 // What rank 0's caller asks for, its arguments checked. These throw perm::Error and Error.
 struct Asked {
     std::function<std::string(const perm_opts &)> save; // the task, made with these options, as bytes
@@ -216,8 +222,12 @@ class Call {
         if (!kept || !asked_.matrix) {
             std::string made = asked_.save(opts);
             if (!kept || made == *kept) return made;
-        } else if (perm_task_check_matrix(perm::Task::load(*kept, opts).raw(), asked_.matrix) == PERM_OK)
-            return *kept;
+        } else {
+            const perm::Plan plan = perm::Plan::load(*kept, opts);
+            if (perm_plan_check_matrix(plan.raw(), asked_.matrix) == PERM_OK &&
+                saved(plan, *asked_.matrix) == *kept)
+                return *kept;
+        }
         fail_foreign(options_.checkpoint, "another matrix, or of an estimate with other options");
     }
 
@@ -376,8 +386,7 @@ std::string planned(const perm_csr &a, perm_opts opts) {
         opts.device = "gpu";
         plan = perm::Plan(a, opts);
     }
-    const GivenValues values(read_once(&a), a);
-    return perm::Task::plan(plan, values.data()).save();
+    return saved(plan, a);
 }
 
 Asked computation(const perm_csr *a, perm_result *result) {
@@ -393,30 +402,10 @@ Asked computation(const perm_csr *a, perm_result *result) {
     return asked;
 }
 
-Asked estimate_of(const perm_csr *a, const perm_estimate_opts *wanted, perm_estimated *estimate) {
-    if (!estimate) throw Error(PERM_BAD_ARGUMENT, "the place for the estimate is a null pointer");
-    if (estimate->struct_size < sizeof(perm_estimated))
-        throw Error(PERM_BAD_ARGUMENT,
-                    "perm_estimated.struct_size is too small: start from PERM_ESTIMATED_INIT");
-    *estimate = PERM_ESTIMATED_INIT;
-    Asked asked;
-    asked.save = [=](const perm_opts &opts) {
-        if (!a) throw Error(PERM_BAD_ARGUMENT, "the matrix is a null pointer");
-        return perm::Task::estimate(*a, wanted ? *wanted : perm_estimate_opts PERM_ESTIMATE_OPTS_INIT, opts)
-            .save();
-    };
-    asked.answer.estimate = estimate;
-    return asked;
-}
-
 Asked task_of(const perm_task *task, const perm_answer *answer) {
     if (!answer) throw Error(PERM_BAD_ARGUMENT, "the answer is a null pointer");
     Asked asked;
-    asked.save = [=](const perm_opts &) {
-        return perm::read_bytes([&](void *buffer, std::size_t capacity, std::size_t *needed) {
-            return perm_task_save(task, buffer, capacity, needed);
-        });
-    };
+    asked.save = [=](const perm_opts &) { return perm::read_bytes(perm_task_save, task); };
     asked.answer = read_known(*answer, sizeof(perm_answer), "perm_answer");
     return asked;
 }
@@ -436,14 +425,6 @@ perm_status perm_mpi_compute(MPI_Comm comm, const perm_csr *a, const perm_opts *
             result->seconds_total = taken.seconds;
             result->seconds_run = taken.seconds - taken.plan - result->seconds_check;
         });
-}
-
-perm_status perm_mpi_estimate(MPI_Comm comm, const perm_csr *a, const perm_opts *opts,
-                              const perm_estimate_opts *estimate_opts, perm_estimated *estimate) {
-    using namespace libperm::mpi;
-    return by_all(
-        comm, opts, [&] { return estimate_of(a, estimate_opts, estimate); },
-        [&](const Call::Taken &taken) { estimate->seconds_total = taken.seconds; });
 }
 
 perm_status perm_mpi_run(MPI_Comm comm, const perm_task *task, const perm_opts *opts,

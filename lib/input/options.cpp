@@ -232,8 +232,4 @@ Options read_options(const perm_opts *opts) {
     return out;
 }
 
-bool names_function(const perm_opts *opts) {
-    return opts && read_known(*opts, offsetof(perm_opts, without), "perm_opts").function != nullptr;
-}
-
 } // namespace libperm

@@ -52,6 +52,4 @@ const char *why_incompatible(const Options &options);
 // NULL means all defaults. Throws Error (PERM_BAD_ARGUMENT, PERM_BAD_OPTION, PERM_UNSUPPORTED).
 Options read_options(const perm_opts *opts);
 
-bool names_function(const perm_opts *opts); // be it the default
-
 } // namespace libperm

@@ -299,13 +299,13 @@ TEST_CASE("while it runs, progress sees the interval so far") {
 TEST_CASE("the C++ wrappers") {
     const Case c("nesting", derangements(40), 0.0005);
     const perm_csr a = c.matrix.view();
-    const perm::Estimation estimation(a, c.wanted, c.opts);
-    const perm_estimated whole = estimation.run();
+    const perm::Task estimation = perm::Task::estimate(a, c.wanted, c.opts);
+    const perm_estimated whole = estimation.run_estimate();
     check_same(whole, perm::estimate(a, c.wanted, c.opts));
     std::vector<std::string> partials;
     for (std::int64_t k = 0; k < estimation.shards(); ++k) partials.push_back(estimation.run_shard(k));
     CHECK(estimation.shard_seconds() > 0);
-    check_same(whole, estimation.combine(partials));
+    check_same(whole, estimation.combine_estimate(partials));
     const perm_interval bounds = perm::bounds(a);
     CHECK(std::log2(bounds.lower_mantissa) + static_cast<double>(bounds.lower_exp2) <=
           std::log2(whole.upper_mantissa) + static_cast<double>(whole.upper_exp2));

@@ -88,10 +88,6 @@ TEST_CASE("without reductions, and by the function of its own, hafnians are the 
             perm_opts opts = of_function(drawn.function);
             opts.without = "all";
             check_gaussian(*perm::compute(input.csr(), opts).raw(), drawn.truth);
-            perm::Result by_name;
-            if (std::string_view(drawn.function) == "hafnian") opts.function = nullptr;
-            REQUIRE(perm_hafnian(&input.csr(), &opts, by_name.raw()) == PERM_OK);
-            check_gaussian(*by_name.raw(), drawn.truth);
             ++compared;
         }
     CHECK(compared > 0);
@@ -190,9 +186,6 @@ TEST_CASE("what is no hafnian is refused with a text that says what to do") {
     other.col_unmatched = weights;
     CHECK(status_of(other, hafnian) == PERM_BAD_ARGUMENT);
 
-    perm::Result of_permanent;
-    const perm_opts permanent = of_function("permanent");
-    CHECK(perm_hafnian(&two.csr, &permanent, of_permanent.raw()) == PERM_BAD_OPTION);
     const perm_opts on_gpu = [&] {
         perm_opts opts = of_function("hafnian", "frontier");
         opts.device = "gpu";

@@ -181,7 +181,7 @@ TEST_CASE("lines that repeat, prices of single lines and integers go straight, t
             CAPTURE(k);
             perm::Result r;
             const perm_opts opts = of_function(drawn.function);
-            REQUIRE(perm_hafnian(&input.csr(), &opts, r.raw()) == PERM_OK);
+            REQUIRE(perm_compute(&input.csr(), &opts, r.raw()) == PERM_OK);
             check_gaussian(*r.raw(), oracle::over_pairs(a, has_loops(drawn.function)));
             straight += is_straight(*r.raw());
             if (!is_straight(*r.raw()) || std::string_view(r->engine) != "hermite") continue;

@@ -342,9 +342,6 @@ TEST_CASE("shards of a task by those who loaded it, put together: the bits of on
         CHECK(answer_of(other) == whole);
         CHECK(combine(other, partials) == whole);
         CHECK(other.save() == bytes);
-        const perm_csr a = c.matrix.view();
-        const bool is_one = !c.name.starts_with("minors") || c.name == "minors of 1";
-        CHECK((perm_task_check_matrix(other.raw(), &a) == PERM_OK) == is_one); // of several matrices
         CHECK(!task.explain().empty());
         CHECK(nlohmann::json::parse(task.explain(PERM_FORMAT_JSON)).at("shards") == task.shards());
     }
@@ -382,8 +379,6 @@ TEST_CASE("what is missing, torn, of another task or none") {
         check_refused([&] { perm::Task::load(partials[k].front()); }, "perm_task_save", PERM_BAD_ARGUMENT);
         Case another = cases[k];
         another.matrix.values.front() += 1;
-        const perm_csr b = another.matrix.view();
-        CHECK(perm_task_check_matrix(task.raw(), &b) != PERM_OK);
         const perm::Task of_another = another.make(another);
         if (of_another.shards() == 0) continue;
         std::vector<std::string> mixed = partials[k];

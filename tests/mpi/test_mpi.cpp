@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -124,6 +125,18 @@ TEST_CASE("the frontier in slices") {
     check_same_bits(a.view(), opts);
 }
 
+// As perm_estimate, by all ranks.
+static perm_status estimate(const perm_csr &a, const perm_estimate_opts &wanted, const perm_opts &opts,
+                            perm_estimated &found) {
+    perm_opts of_task = opts;
+    of_task.checkpoint = nullptr;
+    perm_answer answer = PERM_ANSWER_INIT;
+    answer.estimate = &found;
+    std::optional<const perm::Task> task;
+    if (rank == 0) task.emplace(perm::Task::estimate(a, wanted, of_task));
+    return perm_mpi_run(MPI_COMM_WORLD, task ? task->raw() : nullptr, &opts, &answer);
+}
+
 TEST_CASE("estimates: the samples of one call, by all ranks") {
     const auto but_diagonal = [](double diagonal) {
         return perm::families::build(40, 40,
@@ -154,9 +167,7 @@ TEST_CASE("estimates: the samples of one call, by all ranks") {
         if (is_kept) opts.checkpoint = file.c_str();
         for (int call = 0; call < (is_kept ? 2 : 1); ++call) {
             perm_estimated found = PERM_ESTIMATED_INIT;
-            const perm_status status =
-                perm_mpi_estimate(MPI_COMM_WORLD, rank == 0 ? &view : nullptr, &opts,
-                                  rank == 0 ? &wanted : nullptr, rank == 0 ? &found : nullptr);
+            const perm_status status = estimate(view, wanted, opts, found);
             REQUIRE_MESSAGE(status == PERM_OK, perm_mpi_last_error());
             if (rank != 0) continue;
             CHECK(found.mantissa_re == one.mantissa_re);
@@ -167,19 +178,9 @@ TEST_CASE("estimates: the samples of one call, by all ranks") {
             CHECK(found.samples > 0);
         }
         wanted.seed = 10;
-        if (is_kept)
-            check_agreed(perm_mpi_estimate(MPI_COMM_WORLD, rank == 0 ? &view : nullptr, &opts, &wanted,
-                                           rank == 0 ? &one : nullptr),
-                         PERM_BAD_OPTION, "another matrix");
+        if (is_kept) check_agreed(estimate(view, wanted, opts, one), PERM_BAD_OPTION, "another matrix");
     }
-    const perm_csr view = positive.view();
-    perm_estimate_opts wanted = PERM_ESTIMATE_OPTS_INIT;
-    wanted.epsilon = 2;
-    perm_estimated found = PERM_ESTIMATED_INIT;
-    check_agreed(perm_mpi_estimate(MPI_COMM_WORLD, &view, nullptr, &wanted, &found), PERM_BAD_OPTION,
-                 "epsilon");
-    check_agreed(perm_mpi_estimate(MPI_COMM_WORLD, &view, nullptr, nullptr, nullptr), PERM_BAD_ARGUMENT,
-                 "null pointer");
+    check_agreed(perm_mpi_run(MPI_COMM_WORLD, nullptr, nullptr, nullptr), PERM_BAD_ARGUMENT, "null pointer");
 }
 
 TEST_CASE("derivatives and minors: the bits of one process") {

@@ -44,12 +44,7 @@ static perm_status plan(const perm_opts *opts, void *data) {
 
 static perm_status marginals(const perm_opts *opts, void *data) {
     call *of = data;
-    perm_plan *made = NULL;
-    perm_status status = perm_plan_create(&of->matrix, opts, &made);
-    if (status == PERM_OK)
-        status = perm_plan_marginals(made, of->matrix.values, of->numbers, of->bounds, of->results);
-    perm_plan_destroy(made);
-    return status;
+    return perm_marginals(&of->matrix, opts, of->numbers, of->bounds, of->results);
 }
 
 SEXP call_compute(SEXP matrix, SEXP options) {

@@ -7,47 +7,34 @@ static SEXP text_or_na(const char *text) {
 }
 
 SEXP told_result(const perm_result *result) {
-    const char *names[] = {"re",
-                           "im",
-                           "mantissa_re",
-                           "mantissa_im",
-                           "exp2",
-                           "rel_error_bound",
-                           "abs_error_bound",
-                           "exact",
-                           "tolerance_met",
-                           "text",
-                           "engine",
-                           "device",
-                           "n",
-                           "nnz",
-                           "threads",
-                           "blocks",
-                           "peak_bytes",
-                           "entry_rounding",
-                           "seconds",
-                           ""};
-    const double numbers[] = {result->re,
-                              result->im,
-                              result->mantissa_re,
-                              result->mantissa_im,
-                              (double)result->exp2,
-                              result->rel_error_bound,
-                              result->abs_error_bound};
-    const double counts[] = {(double)result->n,      (double)result->nnz,        (double)result->threads,
-                             (double)result->blocks, (double)result->peak_bytes, result->entry_rounding,
-                             result->seconds_total};
+    const struct {
+        const char *name;
+        double value;
+    } numbers[] = {{"re", result->re},
+                   {"im", result->im},
+                   {"mantissa_re", result->mantissa_re},
+                   {"mantissa_im", result->mantissa_im},
+                   {"exp2", (double)result->exp2},
+                   {"rel_error_bound", result->rel_error_bound},
+                   {"abs_error_bound", result->abs_error_bound},
+                   {"n", (double)result->n},
+                   {"nnz", (double)result->nnz},
+                   {"threads", (double)result->threads},
+                   {"blocks", (double)result->blocks},
+                   {"peak_bytes", (double)result->peak_bytes},
+                   {"entry_rounding", result->entry_rounding},
+                   {"seconds", result->seconds_total}};
+    enum { count = sizeof numbers / sizeof *numbers };
+    const char *names[count + 6] = {"exact", "tolerance_met", "text", "engine", "device"};
+    for (int i = 0; i < count; ++i) names[5 + i] = numbers[i].name;
+    names[count + 5] = "";
     SEXP list = PROTECT(Rf_mkNamed(VECSXP, names));
-    int at = 0;
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; ++i)
-        SET_VECTOR_ELT(list, at++, Rf_ScalarReal(numbers[i]));
-    SET_VECTOR_ELT(list, at++, Rf_ScalarLogical(result->exact));
-    SET_VECTOR_ELT(list, at++, Rf_ScalarLogical(result->tolerance_met));
-    SET_VECTOR_ELT(list, at++, text_or_na(result->text));
-    SET_VECTOR_ELT(list, at++, text_or_na(result->engine));
-    SET_VECTOR_ELT(list, at++, text_or_na(result->device));
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; ++i)
-        SET_VECTOR_ELT(list, at++, Rf_ScalarReal(counts[i]));
+    SET_VECTOR_ELT(list, 0, Rf_ScalarLogical(result->exact));
+    SET_VECTOR_ELT(list, 1, Rf_ScalarLogical(result->tolerance_met));
+    SET_VECTOR_ELT(list, 2, text_or_na(result->text));
+    SET_VECTOR_ELT(list, 3, text_or_na(result->engine));
+    SET_VECTOR_ELT(list, 4, text_or_na(result->device));
+    for (int i = 0; i < count; ++i) SET_VECTOR_ELT(list, 5 + i, Rf_ScalarReal(numbers[i].value));
     UNPROTECT(1);
     return list;
 }

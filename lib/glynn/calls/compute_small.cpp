@@ -90,15 +90,14 @@ bool compute_graph(const perm_csr &given, const SmallRequest &request, perm_resu
 
 } // namespace
 
-std::optional<MatrixFunction> compute_small(const perm_csr *given, const perm_opts *opts, perm_result &result,
-                                            MatrixFunction by_default) {
+std::optional<MatrixFunction> compute_small(const perm_csr *given, const perm_opts *opts,
+                                            perm_result &result) {
     if (!given || given->struct_size != sizeof(perm_csr) || given->n_rows > most_lines_read) return {};
     const bool has_kinds = given->row_multiplicity || given->col_multiplicity;
     if (!has_kinds && given->n_rows > most_small_order) return {};
-    const std::optional<SmallRequest> request = small_request(opts, by_default);
+    const std::optional<SmallRequest> request = small_request(opts);
     if (!request) return {};
     const bool is_graph = request->function != MatrixFunction::permanent;
-    if (!is_graph && by_default != MatrixFunction::permanent) return {};
     const bool is_done = is_graph    ? compute_graph(*given, *request, result)
                          : has_kinds ? compute_line_classes(*given, *request, result)
                                      : compute_matrix(*given, *request, result);

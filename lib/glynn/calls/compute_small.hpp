@@ -12,9 +12,7 @@ namespace libperm {
 
 // Fills a cleared result as perm_compute does, but for seconds and entry_rounding, and returns what it is of;
 // only its text is kept. None, and nothing filled in: the general road is to answer, which knows more ways,
-// and what is wrong with what was given. `by_default`: what is computed if the options do not say it; who
-// asks for hafnians is given no permanents.
-std::optional<MatrixFunction> compute_small(const perm_csr *a, const perm_opts *opts, perm_result &result,
-                                            MatrixFunction by_default = MatrixFunction::permanent);
+// and what is wrong with what was given.
+std::optional<MatrixFunction> compute_small(const perm_csr *a, const perm_opts *opts, perm_result &result);
 
 } // namespace libperm

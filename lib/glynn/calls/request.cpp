@@ -41,8 +41,8 @@ bool is_usual(const perm_opts &o) {
 }
 
 // None: a name of none.
-std::optional<MatrixFunction> function_of(const perm_opts &o, MatrixFunction by_default) {
-    if (!o.function) return by_default;
+std::optional<MatrixFunction> function_of(const perm_opts &o) {
+    if (!o.function) return MatrixFunction::permanent;
     for (const auto function :
          {MatrixFunction::permanent, MatrixFunction::hafnian, MatrixFunction::loop_hafnian})
         if (o.function == std::string_view(function_name(function))) return function;
@@ -51,12 +51,11 @@ std::optional<MatrixFunction> function_of(const perm_opts &o, MatrixFunction by_
 
 } // namespace
 
-std::optional<SmallRequest> small_request(const perm_opts *opts, MatrixFunction by_default) {
+std::optional<SmallRequest> small_request(const perm_opts *opts) {
     SmallRequest request;
-    request.function = by_default;
     if (!opts) return request;
     if (!is_usual(*opts)) return {};
-    const auto function = function_of(*opts, by_default);
+    const auto function = function_of(*opts);
     if (!function) return {};
     request.function = *function;
     // Glynn's sum is of permanents; who names Björklund's engine is given that, as it is planned.

@@ -25,8 +25,7 @@ struct SmallRequest {
 
 // Nothing is parsed or looked up: options that say more than the usual are for the general road, and so are
 // those at fault.
-std::optional<SmallRequest> small_request(const perm_opts *opts,
-                                          MatrixFunction by_default = MatrixFunction::permanent);
+std::optional<SmallRequest> small_request(const perm_opts *opts);
 
 // The sum over signs, or over counts, that perm_compute would begin with for the plan's matrix and options.
 struct StraightRoad {

@@ -1,0 +1,279 @@
+#include "capi/task_kinds.hpp"
+
+#include "capi/one_call.hpp"
+#include "capi/periodic_handle.hpp"
+#include "capi/plan_execute.hpp"
+#include "capi/results.hpp"
+#include "jit/text/text.hpp"
+#include "lib/base/error.hpp"
+#include "lib/estimates/estimate_task.hpp"
+#include "lib/estimates/request.hpp"
+#include "lib/execute/batch_task.hpp"
+#include "lib/execute/gradient_task.hpp"
+#include "lib/execute/plan_task.hpp"
+#include "lib/glynn/minors/minors_task.hpp"
+#include "lib/input/matrix.hpp"
+#include "lib/periodic/answers/periodic_task.hpp"
+#include "lib/polynomial/polynomial_task.hpp"
+#include "lib/run/task_identity.hpp"
+#include "lib/samples/boson/boson_task.hpp"
+#include "lib/samples/sample_task.hpp"
+#include "lib/tape/tape_run.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace capi {
+namespace {
+
+using libperm::Call;
+using libperm::Outcome;
+using libperm::TaskIdentity;
+
+template <class From, class To> void copy(const std::vector<From> &from, To *to) {
+    if (to) std::copy(from.begin(), from.end(), to);
+}
+
+// fill(k, an empty result).
+template <class Fill> void fill_each(const perm_answer &answer, std::size_t count, const Fill &fill) {
+    for (std::size_t k = 0; k < count; ++k) {
+        perm_result filled = PERM_RESULT_INIT;
+        fill(k, filled);
+        write(result_at(answer.results, static_cast<std::int64_t>(k)), filled);
+    }
+}
+
+// put(what it comes to, answer).
+template <class Of, class Put>
+MadeTask answering(const std::shared_ptr<const Of> &task, const libperm::Options &options, const Room &room,
+                   const Put &put) {
+    return {task, room,
+            [=, &options](const Parts *parts, libperm::RunControl &control, const perm_answer &answer) {
+                put(parts ? libperm::combine(*task, *parts, control)
+                          : libperm::run_kept(*task, options, control),
+                    answer);
+            }};
+}
+
+MadeTask make_plan(const Given &given, const libperm::Options &options, libperm::RunControl &control) {
+    const perm_plan &plan = *given.plan;
+    const void *const values = given.values;
+    const auto checked =
+        std::make_shared<const libperm::Values>(values_for(control, plan.plan.input, values));
+    const auto task =
+        std::make_shared<const libperm::PlanTask>(libperm::plan_in_blocks(plan.plan, control), *checked);
+    // As perm_plan_execute has it: the quickest way answers, where it does.
+    return {task,
+            {.results = 1},
+            [=, &plan, &options](const Parts *parts, libperm::RunControl &call, const perm_answer &answer) {
+                perm_result r = PERM_RESULT_INIT;
+                const libperm::PlanTask whole(plan.plan, *checked);
+                const libperm::PlanTask &of = parts ? *task : whole;
+                std::optional<Outcome> outcome;
+                if (parts) outcome = libperm::combine(*task, *parts, call);
+                if (!execute_directly(plan, values, r))
+                    fill(r, of.of(), outcome ? *outcome : run_kept(whole, options, call));
+                write(*answer.results, r);
+            }};
+}
+
+MadeTask make_batch(const Given &given, const libperm::Options &options, libperm::RunControl &control) {
+    const perm_plan &plan = *given.plan;
+    const auto task =
+        std::make_shared<const libperm::BatchTask>(libperm::plan_in_blocks(plan.plan, control), ways_of(plan),
+                                                   given.values, given.stride, given.count, control);
+    return answering(task, options, {.results = given.count},
+                     [&plan](const std::vector<libperm::BatchAnswer> &found, const perm_answer &answer) {
+                         fill_each(answer, found.size(), [&](std::size_t k, perm_result &r) {
+                             std::visit([&](const auto &one) { fill_of_batch(r, plan, one); }, found[k]);
+                         });
+                     });
+}
+
+MadeTask make_derivatives(const Given &given, const libperm::Options &options, libperm::RunControl &control) {
+    const perm_plan &plan = *given.plan;
+    const auto task = std::make_shared<const libperm::GradientTask>(
+        libperm::GradientSource{plan.plan, plan.direct.get(), plan.gradient, given.values}, control,
+        given.way);
+    const std::int64_t numbers = task->numbers(), parts = static_cast<std::int64_t>(task->parts());
+    return answering(task, options, {.results = 1, .numbers = numbers * parts, .bounds = numbers},
+                     [&plan](const libperm::Derivatives &found, const perm_answer &answer) {
+                         copy(found.numbers, answer.numbers);
+                         copy(found.bounds, answer.error_bounds);
+                         perm_result r = PERM_RESULT_INIT;
+                         fill(r, plan.plan, found.outcome, libperm::answer_of(found.permanent, true));
+                         r.threads =
+                             libperm::sums_subsets(found.outcome.engine) ? plan.plan.options.threads : 1;
+                         write(*answer.results, r);
+                     });
+}
+
+void put(const libperm::MatrixEstimate &found, perm_estimated &estimate) {
+    const libperm::Answer value = libperm::answer_of(libperm::TapeAnswer{found.re, found.im, {}}, false);
+    estimate.re = value.re;
+    estimate.im = value.im;
+    estimate.mantissa_re = value.mantissa_re;
+    estimate.mantissa_im = value.mantissa_im;
+    estimate.exp2 = value.exp2;
+    estimate.lower_mantissa = found.lower.mantissa;
+    estimate.lower_exp2 = found.lower.exp2;
+    estimate.upper_mantissa = found.upper.mantissa;
+    estimate.upper_exp2 = found.upper.exp2;
+    estimate.error_mantissa = found.error.mantissa;
+    estimate.error_exp2 = found.error.exp2;
+    estimate.epsilon = found.epsilon;
+    estimate.delta = found.delta;
+    estimate.exact = found.exact ? 1 : 0;
+    estimate.additive = found.additive ? 1 : 0;
+    estimate.samples = found.samples;
+    estimate.accepted = found.accepted;
+    estimate.method = found.method;
+    estimate.blocks = found.blocks;
+    estimate.blocks_exact = found.blocks_exact;
+    estimate.seconds_plan = found.seconds_plan;
+}
+
+// What is known so far stands in the estimate while the call runs, and what was found when it returns.
+MadeTask make_estimate(const Given &given, const libperm::Options &options, libperm::RunControl &control) {
+    const libperm::EstimateRequest request = libperm::read_request(given.wanted);
+    libperm::InputPattern input = pattern_for(control, given.matrix);
+    libperm::Values values = values_for(control, input, *given.matrix);
+    const std::shared_ptr<const libperm::EstimateTask> task =
+        libperm::EstimateTask::of(std::move(input), std::move(values), options, request, control);
+    return {task,
+            {.estimate = true},
+            [=, &options](const Parts *parts, libperm::RunControl &call, const perm_answer &answer) {
+                perm_estimated &place = *answer.estimate;
+                const auto told = [&](const libperm::MatrixEstimate &found) { put(found, place); };
+                try {
+                    told(parts ? libperm::combine(*task, *parts, call, told)
+                               : libperm::run_kept(*task, options, call, told));
+                } catch (...) {
+                    place = PERM_ESTIMATED_INIT;
+                    throw;
+                }
+            }};
+}
+
+// Results by a number of entries, from 0 on.
+template <class Of> MadeTask by_size(const libperm::Options &options, const std::shared_ptr<const Of> &task) {
+    const bool fractions = options.precision == libperm::Precision::exact; // else all are decimals
+    return answering(task, options, {.results = task->count()},
+                     [=](const std::vector<Outcome> &found, const perm_answer &answer) {
+                         fill_each(answer, found.size(), [&](std::size_t k, perm_result &r) {
+                             fill(r, task->plan_made(), found[k], libperm::answer_of(found[k], fractions));
+                         });
+                     });
+}
+
+MadeTask make_matchings(const Given &given, const libperm::Options &options, libperm::RunControl &control) {
+    return by_size(options,
+                   std::make_shared<const libperm::MatchingTask>(given.matrix, options, control, given.way));
+}
+
+MadeTask make_polynomial(const Given &given, const libperm::Options &options, libperm::RunControl &control) {
+    return by_size(options, std::make_shared<const libperm::PolynomialTask>(given.matrix, given.linear,
+                                                                            options, control, given.way));
+}
+
+MadeTask make_periodic(const Given &given, const libperm::Options &options, libperm::RunControl &control) {
+    const libperm::PeriodicPlan &plan = given.periodic->plan;
+    const std::int64_t first = given.first;
+    const auto task = std::make_shared<const libperm::PeriodicTask>(plan, first, given.count, control,
+                                                                    libperm::second_run_seconds, given.way);
+    return answering(task, options, {.results = given.count},
+                     [=, &plan](const std::vector<Outcome> &found, const perm_answer &answer) {
+                         fill_each(answer, found.size(), [&](std::size_t k, perm_result &r) {
+                             fill(r, plan.options, found[k], libperm::answer_of(found[k]));
+                             const std::int64_t length = first + static_cast<std::int64_t>(k);
+                             const auto fits = [length](double each) {
+                                 return each * static_cast<double>(length + 1) <
+                                        static_cast<double>(std::numeric_limits<std::int64_t>::max());
+                             };
+                             r.n = fits(plan.matrix.rows) ? plan.order(length) : -1;
+                             r.nnz = fits(static_cast<double>(plan.matrix.entries.size())) ? plan.nnz(length)
+                                                                                           : -1;
+                         });
+                     });
+}
+
+MadeTask make_minors(const Given &given, const libperm::Options &options, libperm::RunControl &) {
+    struct WithMinors { // that the task refers to
+        WithMinors(const perm_dense *a, const libperm::Options &of) : minors(a), task(minors, of) {}
+        const libperm::SubPermanents minors;
+        const libperm::MinorsTask task;
+    };
+    const auto own = std::make_shared<const WithMinors>(given.dense, options);
+    const std::shared_ptr<const libperm::MinorsTask> task(own, &own->task);
+    const std::int64_t numbers = own->minors.numbers(),
+                       parts = static_cast<std::int64_t>(own->minors.parts());
+    return answering(task, options, {.numbers = numbers * parts, .bounds = numbers},
+                     [](const libperm::Minors &found, const perm_answer &answer) {
+                         copy(found.numbers, answer.numbers);
+                         copy(found.bounds, answer.error_bounds);
+                     });
+}
+
+// Whole numbers, one shot behind the other.
+template <class Of> MadeTask samples(const libperm::Options &options, const std::shared_ptr<const Of> &task) {
+    return answering(task, options, {.columns = task->count()},
+                     [](const auto &found, const perm_answer &answer) { copy(found, answer.columns); });
+}
+
+MadeTask make_samples(const Given &given, const libperm::Options &options, libperm::RunControl &control) {
+    require_shots(given.shots);
+    const libperm::InputPattern input = pattern_for(control, given.matrix, options.function);
+    const libperm::Values values = values_for(control, input, *given.matrix);
+    return samples(options, std::make_shared<const libperm::SampleTask>(
+                                input, values, given.shots, given.seed, options, control, given.way));
+}
+
+MadeTask make_photons(const Given &given, const libperm::Options &options, libperm::RunControl &control) {
+    return samples(options, std::make_shared<const libperm::BosonTask>(given.photons, given.shots, given.seed,
+                                                                       options, control));
+}
+
+constexpr TaskKind kinds[] = {
+    {TaskIdentity::plan, Call::plan_execute, Call::plan_shards, true, &perm_result::seconds_check, make_plan},
+    {TaskIdentity::batch, Call::plan_execute_batch, Call::plan_shards, false, nullptr, make_batch},
+    {TaskIdentity::derivatives, Call::plan_gradient, Call::plan_gradient, true, &perm_result::seconds_plan,
+     make_derivatives},
+    {TaskIdentity::estimate, Call::estimate, Call::estimate_shards, true, nullptr, make_estimate},
+    {TaskIdentity::matchings, Call::matchings, Call::matchings, false, &perm_result::seconds_plan,
+     make_matchings},
+    {TaskIdentity::polynomial, Call::polynomial, Call::polynomial, false, &perm_result::seconds_plan,
+     make_polynomial},
+    {TaskIdentity::periodic, Call::periodic_execute, Call::periodic_execute, false,
+     &perm_result::seconds_plan, make_periodic},
+    {TaskIdentity::minors, Call::sub_permanents, Call::sub_permanents, false, nullptr, make_minors},
+    {TaskIdentity::samples, Call::sample, Call::sampler_create, false, nullptr, make_samples},
+    {TaskIdentity::photons, Call::sample_photons, Call::estimate_shards, false, nullptr, make_photons},
+};
+
+} // namespace
+
+const TaskKind &task_kind(std::string_view name) {
+    for (const TaskKind &kind : kinds)
+        if (kind.name == name) return kind;
+    throw libperm::Error(PERM_BAD_ARGUMENT, "the task is of a kind that there is not");
+}
+
+void require_place(const perm_estimated *estimate) {
+    if (!estimate) throw libperm::Error(PERM_BAD_ARGUMENT, "the place for the estimate is a null pointer");
+    if (estimate->struct_size < sizeof(perm_estimated))
+        throw libperm::Error(PERM_BAD_ARGUMENT,
+                             "perm_estimated.struct_size is too small: start from PERM_ESTIMATED_INIT");
+}
+
+void require_shots(std::int64_t shots) {
+    if (shots < 0 || shots > (std::int64_t{1} << 40))
+        throw libperm::Error(PERM_BAD_ARGUMENT, libperm::formatted("{} shots cannot be taken", shots));
+}
+
+} // namespace capi
