@@ -34,6 +34,41 @@ LANES_INLINE double lane_sum(Eight a) {
     return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
 }
 
+// A number of `size` vectors in memory, real or complex: its parts one behind the other.
+template <int size> LANES_INLINE void get_number(const double *p, Wide<size> &x) { x = load<size>(p); }
+template <int size> LANES_INLINE void get_number(const double *p, ComplexOf<Wide<size>> &x) {
+    x.re = load<size>(p);
+    x.im = load<size>(p + size * static_cast<int>(hn::MaxLanes(Tag())));
+}
+template <class Number> LANES_INLINE Number get_number(const double *p) {
+    Number x;
+    get_number(p, x);
+    return x;
+}
+template <int size> LANES_INLINE void put_number(const Wide<size> &x, double *p) { store(x, p); }
+template <int size> LANES_INLINE void put_number(const ComplexOf<Wide<size>> &x, double *p) {
+    store(x.re, p);
+    store(x.im, p + size * static_cast<int>(hn::MaxLanes(Tag())));
+}
+
+// A doubled one: its high part first.
+template <class D> LANES_INLINE void get_number(const double *p, Twofold<D> &x) {
+    get_number(p, x.hi);
+    get_number(p + sizeof(D) / sizeof(double), x.lo);
+}
+template <class D> LANES_INLINE void put_number(const Twofold<D> &x, double *p) {
+    put_number(x.hi, p);
+    put_number(x.lo, p + sizeof(D) / sizeof(double));
+}
+template <class D> LANES_INLINE void get_number(const double *p, ComplexOf<Twofold<D>> &x) {
+    get_number(p, x.re);
+    get_number(p + 2 * sizeof(D) / sizeof(double), x.im);
+}
+template <class D> LANES_INLINE void put_number(const ComplexOf<Twofold<D>> &x, double *p) {
+    put_number(x.re, p);
+    put_number(x.im, p + 2 * sizeof(D) / sizeof(double));
+}
+
 // Adds lane by lane what they have summed, and what that has lost.
 LANES_INLINE void add_lanes(Eight sums, Eight rests, double &sum, double &rest) {
     HWY_ALIGN double x[eight_lanes], lost[eight_lanes];

@@ -7,7 +7,6 @@
 #include <hwy/foreach_target.h>
 // After foreach_target.h.
 #include "jit/lanes/left_out-inl.hpp"
-#include "jit/lanes/sign_steps-inl.hpp"
 #include <hwy/highway.h>
 
 #include <algorithm>
@@ -33,9 +32,11 @@ struct GradientShape {
           middle(std::min(a.columns - 1 - low, most_middle)),
           high(a.columns - 1 - low - middle) {}
 
+    int first_middle() const { return 1 + low; }
     int differences() const { return low - 3 + middle; } // of the columns from first_difference on
     static constexpr int first_difference = 4;
     int first_high() const { return 1 + low + middle; }
+    int parts(const CountedColumns &a) const { return (a.is_complex() ? 2 : 1) * (a.is_split() ? 2 : 1); }
 };
 
 } // namespace
@@ -47,25 +48,25 @@ namespace libperm::HWY_NAMESPACE {
 
 template <bool complex, bool split, int vectors> class GradientWalk {
     using Products = LeftOut<complex, split, vectors>;
-    using Steps = SignSteps<complex, split, vectors>;
     using A = typename Products::A;
+    using D = typename Products::D;
     using Number = typename Products::Number;
     static constexpr int size = Products::size, lanes = Products::lanes, parts = Products::parts,
                          numbers = Products::numbers, block = numbers * eight_lanes;
 
   public:
     LANES_INLINE GradientWalk(const CountedColumns &a, double *space)
-        : shape_(a),
+        : a_(a),
+          shape_(a),
           rows_(a.rows),
           products_(a.rows, a.row_count, space),
           table_(space + Products::space(a.rows)),
           pending_(table_ + rows_ * parts * lanes),
           differences_(pending_ + (shape_.middle + 1) * rows_ * block),
           mass_(differences_ + shape_.differences() * rows_ * block),
-          base_(mass_ + rows_ * eight_lanes),
-          steps_(a, a.rows, a.columns, table_, base_) {
-        for (int lane = 0; lane < lanes; ++lane)
-            sign_[lane] = std::popcount(static_cast<unsigned>(lane)) % 2 == 0 ? 1 : -1;
+          base_(mass_ + rows_ * eight_lanes) {
+        a.list(part_);
+        tabulate();
     }
     static std::size_t space(const CountedColumns &a) {
         const GradientShape shape(a);
@@ -75,22 +76,13 @@ template <bool complex, bool split, int vectors> class GradientWalk {
         return Products::space(a.rows) + static_cast<std::size_t>(doubles);
     }
 
-    LANES_INLINE void add(std::uint64_t first, std::uint64_t last, LineSums &out) {
-        for (std::uint64_t piece = first; piece < last; ++piece) add_piece(piece, out);
-    }
-
-  private:
-    using Eights = typename Products::Eights;
-    using Whole = typename Eights::Number;
-    static constexpr int vector_bits = vectors == 4 ? 2 : vectors == 2 ? 1 : 0;
-
     LANES_INLINE void add_piece(std::uint64_t piece, LineSums &out) {
-        steps_.begin(piece << shape_.middle);
+        begin(piece);
         whole_ = Eights::zero_sum();
         std::fill(differences_, base_, 0.0); // and the masses
         const unsigned steps = 1u << shape_.middle;
         for (unsigned step = 0; step < steps; ++step) {
-            if (step > 0) steps_.change(step);
+            if (step > 0) change(step);
             if (step % 2 == 0)
                 even_step();
             else
@@ -99,13 +91,72 @@ template <bool complex, bool split, int vectors> class GradientWalk {
         finish(piece, out);
     }
 
+  private:
+    using Eights = typename Products::Eights;
+    using Whole = typename Eights::Number;
+    static constexpr int vector_bits = vectors == 4 ? 2 : vectors == 2 ? 1 : 0;
+
     double *pending(int level, int i) { return pending_ + (level * rows_ + i) * block; }
+    double entry(int part, int i, int j) const { return part_[part][j * a_.stride + i]; }
 
     static LANES_INLINE Whole eights(const Number &x) {
         if constexpr (complex)
             return {to_eight<size>(x.re), to_eight<size>(x.im)};
         else
             return to_eight<size>(x);
+    }
+
+    // The lanes' signs of column 1 .. low, and their product.
+    LANES_INLINE void tabulate() {
+        std::fill_n(sign_, lanes, 1.0);
+        for (int lane = 0; lane < lanes; ++lane)
+            for (int bit = 0; bit < shape_.low; ++bit)
+                if (lane >> bit & 1) sign_[lane] = -sign_[lane];
+        for (int i = 0; i < rows_; ++i)
+            for (int part = 0; part < parts; ++part) {
+                double *const to = table_ + (i * parts + part) * lanes;
+                to[0] = 0;
+                for (int bit = 0; bit < shape_.low; ++bit) to[0] += entry(part, i, bit + 1);
+                for (int lane = 1; lane < lanes; ++lane)
+                    to[lane] =
+                        to[lane & (lane - 1)] - 2 * entry(part, i, std::countr_zero(unsigned(lane)) + 1);
+            }
+    }
+
+    LANES_INLINE void begin(std::uint64_t piece) {
+        for (int part = 0; part < parts; ++part) {
+            std::copy_n(part_[part], a_.stride, base_ + part * a_.stride);
+            for (int j = shape_.first_middle(); j < a_.columns; ++j) {
+                const bool is_off = j >= shape_.first_high() && (piece >> (j - shape_.first_high()) & 1) != 0;
+                add_column(part, j, is_off ? -1 : 1);
+            }
+        }
+    }
+    LANES_INLINE void change(unsigned step) {
+        const int bit = std::countr_zero(step);
+        const double twice = (step ^ step >> 1) >> bit & 1 ? -2 : 2;
+        for (int part = 0; part < parts; ++part) add_column(part, shape_.first_middle() + bit, twice);
+    }
+    LANES_INLINE void add_column(int part, int j, double times) {
+        const double *const column = part_[part] + j * a_.stride;
+        double *const base = base_ + part * a_.stride;
+        for (int i = 0; i < a_.stride; ++i) base[i] += times * column[i];
+    }
+
+    LANES_INLINE D sum_of_part(int part, int i) {
+        return D(base_[part * a_.stride + i]) + load<size>(table_ + (i * parts + part) * lanes);
+    }
+    LANES_INLINE D sum_of_grids(int part, int i) {
+        if constexpr (split)
+            return sum_of_part(part, i) + sum_of_part(part + 1, i);
+        else
+            return sum_of_part(part, i);
+    }
+    LANES_INLINE Number row_sum(int i) {
+        if constexpr (complex)
+            return {sum_of_grids(0, i), sum_of_grids(parts / 2, i)};
+        else
+            return sum_of_grids(0, i);
     }
 
     LANES_INLINE void add_mass(int i, const Number &x) {
@@ -154,7 +205,7 @@ template <bool complex, bool split, int vectors> class GradientWalk {
 
     LANES_INLINE void even_step() {
         const Number whole = products_.each(
-            load<size>(sign_), [this](int i) HWY_ATTR { return steps_.row_sum(i); },
+            load<size>(sign_), [this](int i) HWY_ATTR { return row_sum(i); },
             [this](int i, const Number &x) HWY_ATTR {
                 add_mass(i, x);
                 put_number(fold<true>(i, x), pending(0, i));
@@ -167,7 +218,7 @@ template <bool complex, bool split, int vectors> class GradientWalk {
         double *const to = pending(levels, 0);
         const bool is_on = (step >> 1 & 1) == 0;
         const Number whole = products_.each(
-            load<size>(sign_), [this](int i) HWY_ATTR { return steps_.row_sum(i); },
+            load<size>(sign_), [this](int i) HWY_ATTR { return row_sum(i); },
             [&](int i, const Number &x) HWY_ATTR {
                 add_mass(i, x);
                 const Whole first = get_number<Whole>(pending(0, i)), second = fold<false>(i, x);
@@ -249,28 +300,47 @@ template <bool complex, bool split, int vectors> class GradientWalk {
         low[3] = (pair[0] + pair[1]) - (pair[2] + pair[3]);
     }
 
+    const CountedColumns &a_;
     const GradientShape shape_;
     const int rows_;
     Products products_;
     double *const table_, *const pending_, *const differences_, *const mass_, *const base_;
-    Steps steps_;
+    const double *part_[parts];
     typename Eights::Sum whole_;
     Eight whole_mass_ = Eight(0.0);
-    HWY_ALIGN double sign_[lanes]; // the product of a lane's own
+    HWY_ALIGN double sign_[lanes];
 };
 
+template <class Walk>
+std::size_t walk(const CountedColumns &a, std::uint64_t first, std::uint64_t last, double *space,
+                 LineSums *out) {
+    if (!out) return Walk::space(a);
+    Walk walk(a, space);
+    for (std::uint64_t piece = first; piece < last; ++piece) walk.add_piece(piece, *out);
+    return 0;
+}
+
+template <bool complex, bool split>
+std::size_t walk_by_order(const CountedColumns &a, std::uint64_t first, std::uint64_t last, double *space,
+                          LineSums *out) {
+    switch (GradientShape(a).vectors) {
+    case 1:
+        return walk<GradientWalk<complex, split, 1>>(a, first, last, space, out);
+    case 2:
+        return walk<GradientWalk<complex, split, 2>>(a, first, last, space, out);
+    default:
+        return walk<GradientWalk<complex, split, complex ? 2 : 4>>(a, first, last, space, out);
+    }
+}
+
+// Without `out`: the space that it takes.
 std::size_t walk_gradient(const CountedColumns &a, std::uint64_t first, std::uint64_t last, double *space,
                           LineSums *out) {
-    return by_parts(a, [&]<bool complex, bool split>() {
-        switch (GradientShape(a).vectors) {
-        case 1:
-            return walk_lines<GradientWalk<complex, split, 1>>(a, first, last, space, out);
-        case 2:
-            return walk_lines<GradientWalk<complex, split, 2>>(a, first, last, space, out);
-        default:
-            return walk_lines<GradientWalk<complex, split, complex ? 2 : 4>>(a, first, last, space, out);
-        }
-    });
+    if (a.is_complex())
+        return a.is_split() ? walk_by_order<true, true>(a, first, last, space, out)
+                            : walk_by_order<true, false>(a, first, last, space, out);
+    return a.is_split() ? walk_by_order<false, true>(a, first, last, space, out)
+                        : walk_by_order<false, false>(a, first, last, space, out);
 }
 
 } // namespace libperm::HWY_NAMESPACE

@@ -43,7 +43,7 @@ template <class A, int width> struct Coefficients {
 
     LANES_INLINE Coefficients() : first(A::number(Lane(0.0))) {}
     LANES_INLINE void add(const A &a, const Number &x, const double *y) {
-        const Number other = get_number<Number>(y);
+        const Number other = read_number<Number>(y);
         first = a.madd(x, other, first);
         rest.add(a, x, y + stride);
     }
@@ -51,7 +51,7 @@ template <class A, int width> struct Coefficients {
     template <int count>
     LANES_INLINE void add_last(const A &a, const Factors<A, count> &of, std::size_t reach) {
         for (int t = 0; t < count; ++t) {
-            const Number next = get_number<Number>(of.x[t] + reach + stride);
+            const Number next = read_number<Number>(of.x[t] + reach + stride);
             rest.add(a, next, of.y[t]);
         }
         rest.add_last(a, of, reach + stride);
@@ -67,7 +67,7 @@ template <class A> struct Coefficients<A, 1> {
 
     LANES_INLINE Coefficients() : first(A::number(Lane(0.0))) {}
     LANES_INLINE void add(const A &a, const Number &x, const double *y) {
-        const Number other = get_number<Number>(y);
+        const Number other = read_number<Number>(y);
         first = a.madd(x, other, first);
     }
     template <int count> LANES_INLINE void add_last(const A &, const Factors<A, count> &, std::size_t) {}
@@ -85,7 +85,7 @@ LANES_INLINE void convolve(const A &a, const Factors<A, count> &of, int from, in
         const std::size_t reach = static_cast<std::size_t>(k) * stride;
         for (std::size_t i = 0; i <= reach; i += stride)
             for (int t = 0; t < count; ++t) {
-                const Number x = get_number<Number>(of.x[t] + i);
+                const Number x = read_number<Number>(of.x[t] + i);
                 sum.add(a, x, of.y[t] + (reach - i));
             }
         sum.add_last(a, of, reach);
@@ -172,7 +172,7 @@ template <class A> class HafnianWalk {
         Number total;
         descend(s, levels_[s].plus, total);
         HWY_ALIGN double parts[A::parts * in_vector];
-        put_number(total, parts);
+        write_number(total, parts);
         for (int part = 0; part < A::parts; ++part)
             std::copy_n(parts + static_cast<std::size_t>(part) * in_vector, in_vector,
                         to.parts[part] + static_cast<std::size_t>(vector) * in_vector);
@@ -222,8 +222,8 @@ template <class A> class HafnianWalk {
                 const double x = k < root.g() ? of_.entries[k * A::parts + part] : part == 0 ? 1 : 0;
                 std::fill_n(parts + static_cast<std::size_t>(part) * in_vector, in_vector, x);
             }
-            const Number x = get_number<Number>(parts);
-            put_number(x, root.polynomial(root.plus, k));
+            const Number x = read_number<Number>(parts);
+            write_number(x, root.polynomial(root.plus, k));
             if constexpr (A::bounded)
                 root.plus.put_norm(k, {modulus(x), Lane(k < root.g() ? of_.errors[k] : 0)});
         }
@@ -238,10 +238,10 @@ template <class A> class HafnianWalk {
         if (!of_.has_loops) return b;
         Lane size(0.0);
         products<1>({{at.polynomial(of, l0)}, {at.polynomial(of, l1)}}, at.length, [&](int k, Number x) {
-            const Number old = get_number<Number>(b + static_cast<std::size_t>(k) * stride);
+            const Number old = read_number<Number>(b + static_cast<std::size_t>(k) * stride);
             x = a_.add(x, old);
             if constexpr (A::bounded) size = size + modulus(x);
-            put_number(x, to + static_cast<std::size_t>(k) * stride);
+            write_number(x, to + static_cast<std::size_t>(k) * stride);
         });
         if constexpr (A::bounded) {
             norm = rounded(norm + of.norm(l0) * of.norm(l1), per_product * at.length + unit);
@@ -261,18 +261,18 @@ template <class A> class HafnianWalk {
         const double *const b = at.polynomial(from, place.before);
         double *const plus = to.polynomial(to.plus, place.after), *const minus =
                                                                       to.polynomial(to.minus, place.after);
-        const Number x = get_number<Number>(b);
-        put_number(x, plus);
-        put_number(x, minus);
+        const Number x = read_number<Number>(b);
+        write_number(x, plus);
+        write_number(x, minus);
         Lane plus_size(0.0), minus_size(0.0);
         if constexpr (A::bounded) plus_size = minus_size = modulus(x);
         products(of, at.length, [&](int k, const Number &c) {
             const std::size_t next = static_cast<std::size_t>(k + 1) * stride;
             Number old = A::number(Lane(0.0));
-            if (k + 1 < at.length) old = get_number<Number>(b + next);
+            if (k + 1 < at.length) old = read_number<Number>(b + next);
             const Number p = a_.add_signed(old, sign, c), m = a_.add_signed(old, -sign, c);
-            put_number(p, plus + next);
-            put_number(m, minus + next);
+            write_number(p, plus + next);
+            write_number(m, minus + next);
             if constexpr (A::bounded) {
                 plus_size = plus_size + modulus(p);
                 minus_size = minus_size + modulus(m);
@@ -322,14 +322,14 @@ template <class A> class HafnianWalk {
         count_leaf(node);
         to = A::number(Lane(0.0));
         const auto add = [&](int k, const Number &x) {
-            const Number other = get_number<Number>(g + static_cast<std::size_t>(leaf_ - k) * stride);
+            const Number other = read_number<Number>(g + static_cast<std::size_t>(leaf_ - k) * stride);
             to = a_.madd(x, other, to);
         };
         if (!of_.has_loops)
             return products<3>({{p(0, 1), p(0, 2), p(0, 3)}, {p(2, 3), p(1, 3), p(1, 2)}}, at.length, add);
         for (int j = 2; j < 4; ++j)
             products<2>({{p(0, j), p(1, j)}, {p(1, 4), p(0, 4)}}, at.length, [&](int k, const Number &x) {
-                put_number(x, scratch_[j] + static_cast<std::size_t>(k) * stride);
+                write_number(x, scratch_[j] + static_cast<std::size_t>(k) * stride);
             });
         Norm ignored;
         const double *const q01 = closed(at, node, 0, scratch_[0], ignored), *const q23 =

@@ -179,18 +179,19 @@ template <bool same, class N> LANES_INLINE void get_parts(const double *p, std::
         load_part(p, x);
     }
 }
-template <class N> LANES_INLINE void put_number(const N &x, double *p, std::size_t apart = part_doubles<N>) {
+template <class N>
+LANES_INLINE void write_number(const N &x, double *p, std::size_t apart = part_doubles<N>) {
     if constexpr (requires { x.re; }) {
-        put_number(x.re, p, apart);
-        put_number(x.im, p + part_count<decltype(x.re)>() * apart, apart);
+        write_number(x.re, p, apart);
+        write_number(x.im, p + part_count<decltype(x.re)>() * apart, apart);
     } else if constexpr (requires { x.hi; }) {
-        put_number(x.hi, p, apart);
-        put_number(x.lo, p + apart, apart);
+        write_number(x.hi, p, apart);
+        write_number(x.lo, p + apart, apart);
     } else {
         store_part(x, p);
     }
 }
-template <class N> LANES_INLINE N get_number(const double *p, std::size_t apart = part_doubles<N>) {
+template <class N> LANES_INLINE N read_number(const double *p, std::size_t apart = part_doubles<N>) {
     N x;
     get_parts<false>(p, apart, x);
     return x;

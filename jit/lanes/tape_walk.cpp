@@ -36,13 +36,13 @@ template <class A, bool magnitudes> struct Bounded {
     }
     static LANES_INLINE Bounded at(const double *p) {
         Bounded x;
-        x.value = get_number<Number>(p);
-        if constexpr (magnitudes) x.magnitude = get_number<D>(p + A::parts * lanes);
+        x.value = read_number<Number>(p);
+        if constexpr (magnitudes) x.magnitude = read_number<D>(p + A::parts * lanes);
         return x;
     }
     LANES_INLINE void put(double *p) const {
-        put_number(value, p);
-        if constexpr (magnitudes) put_number(magnitude, p + A::parts * lanes);
+        write_number(value, p);
+        if constexpr (magnitudes) write_number(magnitude, p + A::parts * lanes);
     }
     LANES_INLINE void add_product(const Bounded &a, const Bounded &b) {
         value = A::madd(a.value, b.value, value);

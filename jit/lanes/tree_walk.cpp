@@ -60,19 +60,21 @@ template <class A> class Walk {
   private:
     double *at(std::uint32_t block) const { return reinterpret_cast<double *>(blocks_ + block); }
     LANES_INLINE Number get(std::uint32_t block) const {
-        return get_number<Number>(at(block), TreeWalk::lanes);
+        return read_number<Number>(at(block), TreeWalk::lanes);
     }
-    LANES_INLINE void put(std::uint32_t block, Number a) const { put_number(a, at(block), TreeWalk::lanes); }
+    LANES_INLINE void put(std::uint32_t block, Number a) const {
+        write_number(a, at(block), TreeWalk::lanes);
+    }
     // Row sums.
     static std::uint32_t of_row(std::int32_t row) {
         return static_cast<std::uint32_t>(static_cast<std::size_t>(row) * row_parts * block_bytes);
     }
     LANES_INLINE Row get_row(std::uint32_t block) const {
-        return get_number<Row>(at(block) + row_at * TreeWalk::lanes, TreeWalk::lanes);
+        return read_number<Row>(at(block) + row_at * TreeWalk::lanes, TreeWalk::lanes);
     }
     LANES_INLINE void put_row(std::uint32_t block, Row a) const {
         if constexpr (has_own_rows) put(block, a);
-        put_number(a, at(block) + row_at * TreeWalk::lanes, TreeWalk::lanes);
+        write_number(a, at(block) + row_at * TreeWalk::lanes, TreeWalk::lanes);
     }
     LANES_INLINE Row plus_constant(std::uint32_t block, std::uint32_t constant) const {
         return f.add(get_row(block), same_number<Row>(constants_ + A::row_parts * constant));
@@ -84,8 +86,8 @@ template <class A> class Walk {
             return get_row(row);
     }
     // Absolute values: the first part of a block.
-    LANES_INLINE D size(std::uint32_t block) const { return get_number<D>(at(block)); }
-    LANES_INLINE void put_size(std::uint32_t block, D a) const { put_number(a, at(block)); }
+    LANES_INLINE D size(std::uint32_t block) const { return read_number<D>(at(block)); }
+    LANES_INLINE void put_size(std::uint32_t block, D a) const { write_number(a, at(block)); }
 
     void multiply(const Product &product) const {
         if (product.rows.empty()) return;
