@@ -4,7 +4,6 @@
 #include "lib/base/error.hpp"
 #include "lib/glynn/calls/request.hpp"
 #include "lib/glynn/minors/dense_minors.hpp"
-#include "lib/glynn/minors/minors_task.hpp"
 
 #include <perm.h>
 

@@ -11,7 +11,7 @@
 #include "lib/execute/batch_task.hpp"
 #include "lib/execute/gradient_task.hpp"
 #include "lib/execute/plan_task.hpp"
-#include "lib/glynn/minors/minors_task.hpp"
+#include "lib/glynn/minors/dense_minors.hpp"
 #include "lib/input/matrix.hpp"
 #include "lib/periodic/answers/periodic_task.hpp"
 #include "lib/polynomial/polynomial_task.hpp"

@@ -117,9 +117,10 @@ template <bool complex, bool split> class CountSteps {
 };
 
 // The sums of a row's entries at a step, as numbers; on two grids in doubles rounded, in double-doubles not.
-template <bool complex, bool split, bool dd> struct RowSums {
+template <bool complex, bool split, bool dd, int size = vectors_of_eight> struct RowSums {
     using Steps = CountSteps<complex, split>;
-    using Part = std::conditional_t<dd, DD<Eight>, Real<Eight>>;
+    using D = Wide<size>;
+    using Part = std::conditional_t<dd, DD<D>, Real<D>>;
     using A = std::conditional_t<complex, Complex<Part>, Part>;
     using Number = typename A::Number;
 
@@ -131,8 +132,8 @@ template <bool complex, bool split, bool dd> struct RowSums {
     }
 
   private:
-    static LANES_INLINE Eight of_part(const Steps &steps, int part, int i, int lane) {
-        return Eight(steps.base(part, i)) + load<vectors_of_eight>(steps.low_sum(part, i, lane));
+    static LANES_INLINE D of_part(const Steps &steps, int part, int i, int lane) {
+        return D(steps.base(part, i)) + load<size>(steps.low_sum(part, i, lane));
     }
     static LANES_INLINE typename Part::Number of_grids(const Steps &steps, int part, int i, int lane) {
         if constexpr (!split)

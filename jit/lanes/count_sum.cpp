@@ -73,17 +73,7 @@ template <bool complex, bool split, bool dd> class CountWalk {
     }
     LANES_INLINE Number row_sum(int i, int lane) const { return Sums::of(steps_, i, lane); }
 
-    static LANES_INLINE void add_lanes(Eight s, Eight e, double &sum, double &rest) {
-        HWY_ALIGN double sums[count_lanes], errors[count_lanes];
-        store(s, sums);
-        store(e, errors);
-        for (int k = 0; k < count_lanes; ++k) {
-            const Twofold<double> s2 = two_sum(sum, sums[k]);
-            sum = s2.hi;
-            rest += s2.lo + errors[k];
-        }
-    }
-    static LANES_INLINE void add_lanes(const typename Part::Sum &s, double &sum, double &rest) {
+    static LANES_INLINE void add_part(const typename Part::Sum &s, double &sum, double &rest) {
         if constexpr (dd)
             add_lanes(s.hi, s.lo, sum, rest);
         else
@@ -91,10 +81,10 @@ template <bool complex, bool split, bool dd> class CountWalk {
     }
     static LANES_INLINE void total(const typename A::Sum &sum, Eight mass, CountSum &all) {
         if constexpr (complex) {
-            add_lanes(sum.re, all.re, all.re_rest);
-            add_lanes(sum.im, all.im, all.im_rest);
+            add_part(sum.re, all.re, all.re_rest);
+            add_part(sum.im, all.im, all.im_rest);
         } else {
-            add_lanes(sum, all.re, all.re_rest);
+            add_part(sum, all.re, all.re_rest);
         }
         HWY_ALIGN double masses[count_lanes];
         store(mass, masses);
@@ -105,16 +95,15 @@ template <bool complex, bool split, bool dd> class CountWalk {
     CountSteps<complex, split> steps_;
 };
 
-template <bool complex, bool split>
-CountSum walk(const CountedColumns &a, bool dd, std::uint64_t first, std::uint64_t last) {
-    return dd ? CountWalk<complex, split, true>(a).sum(first, last)
-              : CountWalk<complex, split, false>(a).sum(first, last);
+template <class Walk> CountSum walk(const CountedColumns &a, std::uint64_t first, std::uint64_t last) {
+    return Walk(a).sum(first, last);
 }
 
 CountSum walk_counts(const CountedColumns &a, bool dd, std::uint64_t first, std::uint64_t last) {
-    if (a.is_complex())
-        return a.is_split() ? walk<true, true>(a, dd, first, last) : walk<true, false>(a, dd, first, last);
-    return a.is_split() ? walk<false, true>(a, dd, first, last) : walk<false, false>(a, dd, first, last);
+    return by_parts(a, [&]<bool complex, bool split>() {
+        return dd ? walk<CountWalk<complex, split, true>>(a, first, last)
+                  : walk<CountWalk<complex, split, false>>(a, first, last);
+    });
 }
 
 } // namespace libperm::HWY_NAMESPACE

@@ -18,27 +18,6 @@ using Lane = Wide<1>;
 constexpr std::size_t in_vector = hn::MaxLanes(Tag());
 constexpr int vectors = HafnianLanes::lanes / static_cast<int>(in_vector);
 
-template <class Number> constexpr std::size_t doubles_of = sizeof(Number) / sizeof(Lane) * in_vector;
-
-LANES_INLINE void read(const double *p, Lane &x) { x = load<1>(p); }
-LANES_INLINE void read(const double *p, Twofold<Lane> &x) {
-    read(p, x.hi);
-    read(p + in_vector, x.lo);
-}
-template <class Part> LANES_INLINE void read(const double *p, ComplexOf<Part> &x) {
-    read(p, x.re);
-    read(p + doubles_of<Part>, x.im);
-}
-LANES_INLINE void write(double *p, const Lane &x) { store(x, p); }
-LANES_INLINE void write(double *p, const Twofold<Lane> &x) {
-    write(p, x.hi);
-    write(p + in_vector, x.lo);
-}
-template <class Part> LANES_INLINE void write(double *p, const ComplexOf<Part> &x) {
-    write(p, x.re);
-    write(p + doubles_of<Part>, x.im);
-}
-
 // width: coefficients under way together, as there are registers for.
 template <Arithmetic arithmetic, int coefficients> struct FactsOf {
     static constexpr int width = coefficients;
@@ -58,14 +37,13 @@ template <class A, int count> struct Factors { const double *x[count], *y[count]
 // in x, whatever the width.
 template <class A, int width> struct Coefficients {
     using Number = typename A::Number;
-    static constexpr std::size_t stride = doubles_of<Number>;
+    static constexpr std::size_t stride = doubles_in<Number>;
     Number first;
     Coefficients<A, width - 1> rest;
 
     LANES_INLINE Coefficients() : first(A::number(Lane(0.0))) {}
     LANES_INLINE void add(const A &a, const Number &x, const double *y) {
-        Number other;
-        read(y, other);
+        const Number other = read_number<Number>(y);
         first = a.madd(x, other, first);
         rest.add(a, x, y + stride);
     }
@@ -73,8 +51,7 @@ template <class A, int width> struct Coefficients {
     template <int count>
     LANES_INLINE void add_last(const A &a, const Factors<A, count> &of, std::size_t reach) {
         for (int t = 0; t < count; ++t) {
-            Number next;
-            read(of.x[t] + reach + stride, next);
+            const Number next = read_number<Number>(of.x[t] + reach + stride);
             rest.add(a, next, of.y[t]);
         }
         rest.add_last(a, of, reach + stride);
@@ -90,8 +67,7 @@ template <class A> struct Coefficients<A, 1> {
 
     LANES_INLINE Coefficients() : first(A::number(Lane(0.0))) {}
     LANES_INLINE void add(const A &a, const Number &x, const double *y) {
-        Number other;
-        read(y, other);
+        const Number other = read_number<Number>(y);
         first = a.madd(x, other, first);
     }
     template <int count> LANES_INLINE void add_last(const A &, const Factors<A, count> &, std::size_t) {}
@@ -102,15 +78,14 @@ template <class A> struct Coefficients<A, 1> {
 template <int width, class A, int count, class Take>
 LANES_INLINE void convolve(const A &a, const Factors<A, count> &of, int from, int length, const Take &take) {
     using Number = typename A::Number;
-    constexpr std::size_t stride = doubles_of<Number>;
+    constexpr std::size_t stride = doubles_in<Number>;
     int k = from;
     for (; k + width <= length; k += width) {
         Coefficients<A, width> sum;
         const std::size_t reach = static_cast<std::size_t>(k) * stride;
         for (std::size_t i = 0; i <= reach; i += stride)
             for (int t = 0; t < count; ++t) {
-                Number x;
-                read(of.x[t] + i, x);
+                const Number x = read_number<Number>(of.x[t] + i);
                 sum.add(a, x, of.y[t] + (reach - i));
             }
         sum.add_last(a, of, reach);
@@ -147,7 +122,7 @@ template <class Part> LANES_INLINE Lane modulus(const ComplexOf<Part> &x) {
 
 template <class A> class HafnianWalk {
     using Number = typename A::Number;
-    static constexpr std::size_t stride = doubles_of<Number>;
+    static constexpr std::size_t stride = doubles_in<Number>;
     static constexpr double unit = Facts<A>::unit, per_product = Facts<A>::per_product;
 
   public:
@@ -197,7 +172,7 @@ template <class A> class HafnianWalk {
         Number total;
         descend(s, levels_[s].plus, total);
         HWY_ALIGN double parts[A::parts * in_vector];
-        write(parts, total);
+        write_number(total, parts);
         for (int part = 0; part < A::parts; ++part)
             std::copy_n(parts + static_cast<std::size_t>(part) * in_vector, in_vector,
                         to.parts[part] + static_cast<std::size_t>(vector) * in_vector);
@@ -247,9 +222,8 @@ template <class A> class HafnianWalk {
                 const double x = k < root.g() ? of_.entries[k * A::parts + part] : part == 0 ? 1 : 0;
                 std::fill_n(parts + static_cast<std::size_t>(part) * in_vector, in_vector, x);
             }
-            Number x;
-            read(parts, x);
-            write(root.polynomial(root.plus, k), x);
+            const Number x = read_number<Number>(parts);
+            write_number(x, root.polynomial(root.plus, k));
             if constexpr (A::bounded)
                 root.plus.put_norm(k, {modulus(x), Lane(k < root.g() ? of_.errors[k] : 0)});
         }
@@ -264,11 +238,10 @@ template <class A> class HafnianWalk {
         if (!of_.has_loops) return b;
         Lane size(0.0);
         products<1>({{at.polynomial(of, l0)}, {at.polynomial(of, l1)}}, at.length, [&](int k, Number x) {
-            Number old;
-            read(b + static_cast<std::size_t>(k) * stride, old);
+            const Number old = read_number<Number>(b + static_cast<std::size_t>(k) * stride);
             x = a_.add(x, old);
             if constexpr (A::bounded) size = size + modulus(x);
-            write(to + static_cast<std::size_t>(k) * stride, x);
+            write_number(x, to + static_cast<std::size_t>(k) * stride);
         });
         if constexpr (A::bounded) {
             norm = rounded(norm + of.norm(l0) * of.norm(l1), per_product * at.length + unit);
@@ -288,19 +261,18 @@ template <class A> class HafnianWalk {
         const double *const b = at.polynomial(from, place.before);
         double *const plus = to.polynomial(to.plus, place.after), *const minus =
                                                                       to.polynomial(to.minus, place.after);
-        Number x;
-        read(b, x);
-        write(plus, x);
-        write(minus, x);
+        const Number x = read_number<Number>(b);
+        write_number(x, plus);
+        write_number(x, minus);
         Lane plus_size(0.0), minus_size(0.0);
         if constexpr (A::bounded) plus_size = minus_size = modulus(x);
         products(of, at.length, [&](int k, const Number &c) {
             const std::size_t next = static_cast<std::size_t>(k + 1) * stride;
             Number old = A::number(Lane(0.0));
-            if (k + 1 < at.length) read(b + next, old);
+            if (k + 1 < at.length) old = read_number<Number>(b + next);
             const Number p = a_.add_signed(old, sign, c), m = a_.add_signed(old, -sign, c);
-            write(plus + next, p);
-            write(minus + next, m);
+            write_number(p, plus + next);
+            write_number(m, minus + next);
             if constexpr (A::bounded) {
                 plus_size = plus_size + modulus(p);
                 minus_size = minus_size + modulus(m);
@@ -350,15 +322,14 @@ template <class A> class HafnianWalk {
         count_leaf(node);
         to = A::number(Lane(0.0));
         const auto add = [&](int k, const Number &x) {
-            Number other;
-            read(g + static_cast<std::size_t>(leaf_ - k) * stride, other);
+            const Number other = read_number<Number>(g + static_cast<std::size_t>(leaf_ - k) * stride);
             to = a_.madd(x, other, to);
         };
         if (!of_.has_loops)
             return products<3>({{p(0, 1), p(0, 2), p(0, 3)}, {p(2, 3), p(1, 3), p(1, 2)}}, at.length, add);
         for (int j = 2; j < 4; ++j)
             products<2>({{p(0, j), p(1, j)}, {p(1, 4), p(0, 4)}}, at.length, [&](int k, const Number &x) {
-                write(scratch_[j] + static_cast<std::size_t>(k) * stride, x);
+                write_number(x, scratch_[j] + static_cast<std::size_t>(k) * stride);
             });
         Norm ignored;
         const double *const q01 = closed(at, node, 0, scratch_[0], ignored), *const q23 =

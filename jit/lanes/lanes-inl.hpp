@@ -1,8 +1,7 @@
 // Numbers side by side in vectors, for each of Highway's targets; the arithmetic of jit/device/number.cuh on
 // these, and how they lie in blocks.
-#include "jit/lanes/tree_walk.hpp"
-
 #include <cmath>
+#include <cstddef>
 #include <hwy/highway.h>
 
 #if defined(LIBPERM_JIT_LANES_INL_HPP) == defined(HWY_TARGET_TOGGLE)
@@ -82,6 +81,22 @@ template <int size> LANES_INLINE void store(Wide<size> a, double *p) {
     }
 }
 
+// Wherever it stands.
+template <int size> LANES_INLINE Wide<size> load_anywhere(const double *p) {
+    if constexpr (size == 1)
+        return {hn::LoadU(Tag(), p)};
+    else
+        return {load_anywhere<size / 2>(p), load_anywhere<size / 2>(p + size / 2 * hn::MaxLanes(Tag()))};
+}
+template <int size> LANES_INLINE void store_anywhere(Wide<size> a, double *p) {
+    if constexpr (size == 1) {
+        hn::StoreU(a.v, Tag(), p);
+    } else {
+        store_anywhere(a.low, p);
+        store_anywhere(a.high, p + size / 2 * hn::MaxLanes(Tag()));
+    }
+}
+
 #define PERM_OF_ONE(name, expression)                                                                        \
     template <int size> LANES_INLINE Wide<size> name(Wide<size> a) {                                         \
         if constexpr (size == 1)                                                                             \
@@ -134,58 +149,58 @@ using std::fabs, std::fma;
 #undef __device__
 #undef __forceinline__
 
-// Numbers of an arithmetic in a block, and one that is the same in all lanes.
-template <class Number> struct InBlock {
-    static LANES_INLINE Number get(const double *p) {
-        Number x;
-        read(p, x);
-        return x;
-    }
-    static LANES_INLINE Number same(const double *p) {
-        Number x;
-        read_same(p, x);
-        return x;
-    }
-    template <class N> static LANES_INLINE void put(double *p, const N &x) {
-        if constexpr (requires { x.re; }) {
-            put(p, x.re);
-            put(p + TreeWalk::lanes * half<N>(), x.im);
-        } else if constexpr (requires { x.hi; }) {
-            store(x.hi, p);
-            store(x.lo, p + TreeWalk::lanes);
-        } else {
-            store(x, p);
-        }
-    }
+// Doubles that a number is made of: in its parts, and in all lanes.
+template <class N> constexpr std::size_t part_count() {
+    if constexpr (requires(N x) { x.re; })
+        return 2 * part_count<decltype(N::re)>();
+    else
+        return requires(N x) { x.hi; }
+    ? 2 : 1;
+}
+template <class N> constexpr std::size_t doubles_in = sizeof(N) / sizeof(double);
+template <class N> constexpr std::size_t part_doubles = doubles_in<N> / part_count<N>();
 
-  private:
-    template <class N> static constexpr int half() {
-        return requires(N x) { x.re.hi; }
-        ? 2 : 1;
+template <int size> LANES_INLINE void load_part(const double *p, Wide<size> &x) { x = load<size>(p); }
+LANES_INLINE void load_part(const double *p, double &x) { x = *p; }
+template <int size> LANES_INLINE void store_part(Wide<size> x, double *p) { store(x, p); }
+LANES_INLINE void store_part(double x, double *p) { *p = x; }
+
+// A number's parts, so many doubles from each other; same: each is one double, for all lanes.
+template <bool same, class N> LANES_INLINE void get_parts(const double *p, std::size_t apart, N &x) {
+    if constexpr (requires { x.re; }) {
+        get_parts<same>(p, apart, x.re);
+        get_parts<same>(p + part_count<decltype(x.re)>() * apart, apart, x.im);
+    } else if constexpr (requires { x.hi; }) {
+        get_parts<same>(p, apart, x.hi);
+        get_parts<same>(p + apart, apart, x.lo);
+    } else if constexpr (same) {
+        x = N(*p);
+    } else {
+        load_part(p, x);
     }
-    template <int size> static LANES_INLINE void read(const double *p, Wide<size> &x) { x = load<size>(p); }
-    template <class N> static LANES_INLINE void read(const double *p, N &x) {
-        if constexpr (requires { x.re; }) {
-            read(p, x.re);
-            read(p + TreeWalk::lanes * half<N>(), x.im);
-        } else {
-            read(p, x.hi);
-            read(p + TreeWalk::lanes, x.lo);
-        }
+}
+template <class N>
+LANES_INLINE void write_number(const N &x, double *p, std::size_t apart = part_doubles<N>) {
+    if constexpr (requires { x.re; }) {
+        write_number(x.re, p, apart);
+        write_number(x.im, p + part_count<decltype(x.re)>() * apart, apart);
+    } else if constexpr (requires { x.hi; }) {
+        write_number(x.hi, p, apart);
+        write_number(x.lo, p + apart, apart);
+    } else {
+        store_part(x, p);
     }
-    template <int size> static LANES_INLINE void read_same(const double *p, Wide<size> &x) {
-        x = Wide<size>(*p);
-    }
-    template <class N> static LANES_INLINE void read_same(const double *p, N &x) {
-        if constexpr (requires { x.re; }) {
-            read_same(p, x.re);
-            read_same(p + half<N>(), x.im);
-        } else {
-            read_same(p, x.hi);
-            read_same(p + 1, x.lo);
-        }
-    }
-};
+}
+template <class N> LANES_INLINE N read_number(const double *p, std::size_t apart = part_doubles<N>) {
+    N x;
+    get_parts<false>(p, apart, x);
+    return x;
+}
+template <class N> LANES_INLINE N same_number(const double *p) {
+    N x;
+    get_parts<true>(p, 1, x);
+    return x;
+}
 
 } // namespace libperm::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

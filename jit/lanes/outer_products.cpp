@@ -22,21 +22,6 @@ template <int size> LANES_INLINE Wide<size> in_all(Vector x) {
         return {in_all<size / 2>(x), in_all<size / 2>(x)};
 }
 
-template <int size> LANES_INLINE Wide<size> load_anywhere(const double *p) {
-    if constexpr (size == 1)
-        return {hn::LoadU(Tag(), p)};
-    else
-        return {load_anywhere<size / 2>(p), load_anywhere<size / 2>(p + size / 2 * in_vector)};
-}
-template <int size> LANES_INLINE void store_anywhere(Wide<size> x, double *p) {
-    if constexpr (size == 1) {
-        hn::StoreU(x.v, Tag(), p);
-    } else {
-        store_anywhere(x.low, p);
-        store_anywhere(x.high, p + size / 2 * in_vector);
-    }
-}
-
 // A number, or a pair of doubles, of a column again and again; a pair takes two vectors of one lane.
 template <int size, int doubles> LANES_INLINE Wide<size> repeated(const double *a) {
     if constexpr (doubles == 1)

@@ -28,8 +28,7 @@ template <bool complex, bool split, bool dd> class PolynomialWalk {
     using A = typename Sums::A;
     using Number = typename A::Number;
     using M = Real<Eight>; // of magnitudes
-    static constexpr int numbers = complex ? 2 : 1, block = numbers * eight_lanes,
-                         term_block = (dd ? 2 : 1) * block;
+    static constexpr int term_block = A::parts * eight_lanes;
 
   public:
     LANES_INLINE PolynomialWalk(const LinearColumns &a, double *space)
@@ -37,14 +36,10 @@ template <bool complex, bool split, bool dd> class PolynomialWalk {
           steps_(a.columns),
           term_(space),
           magnitude_(term_ + (a.degree + 1) * term_block),
-          sums_(magnitude_ + (a.degree + 1) * eight_lanes),
-          rests_(sums_ + (a.degree + 1) * block),
-          more_(rests_ + (a.degree + 1) * block),
-          mass_(more_ + (a.degree + 1) * block) {
-        std::fill(sums_, mass_ + (a.degree + 1) * eight_lanes, 0.0);
-    }
+          sums_(a.degree + 1, magnitude_ + (a.degree + 1) * eight_lanes) {}
     static std::size_t space(const LinearColumns &a) {
-        return (static_cast<std::size_t>(a.degree) + 1) * (term_block + 3 * block + 2 * eight_lanes);
+        return (static_cast<std::size_t>(a.degree) + 1) * (term_block + eight_lanes) +
+               EightSums<complex>::space(a.degree + 1);
     }
 
     LANES_INLINE void add(std::uint64_t first, std::uint64_t last, LineSums &out) {
@@ -55,8 +50,8 @@ template <bool complex, bool split, bool dd> class PolynomialWalk {
             for (int lane = 0; weight != 0 && lane < steps_.lanes(); lane += eight_lanes)
                 add_lanes(weight, lane);
         }
-        flush();
-        finish(out);
+        if (!dd) sums_.flush();
+        sums_.finish(out);
     }
 
   private:
@@ -102,15 +97,15 @@ template <bool complex, bool split, bool dd> class PolynomialWalk {
         }
         if (is_waiting) degree = multiply(degree, waiting);
         for (int k = 0; k <= degree; ++k) {
-            store(load<vectors_of_eight>(mass_ + k * eight_lanes) + magnitude(k), mass_ + k * eight_lanes);
+            sums_.add_mass(k, magnitude(k));
             if constexpr (complex) {
-                add_part(term(k).re, k * block);
-                add_part(term(k).im, k * block + eight_lanes);
+                add_part(term(k).re, k, 0);
+                add_part(term(k).im, k, eight_lanes);
             } else {
-                add_part(term(k), k * block);
+                add_part(term(k), k, 0);
             }
         }
-        if (!dd && ++additions_ == polynomials_between_flushes) flush();
+        if (!dd && ++additions_ % polynomials_between_flushes == 0) sums_.flush();
     }
 
     // y + z x, and sizes of both.
@@ -155,72 +150,33 @@ template <bool complex, bool split, bool dd> class PolynomialWalk {
         return high;
     }
 
-    // To the sum at `k`: of doubles some at a time, between flushes.
-    LANES_INLINE void add_part(const typename Part::Number &term, int k) {
+    // To the sum of x^k: of doubles some at a time, between flushes.
+    LANES_INLINE void add_part(const typename Part::Number &term, int k, int part) {
         if constexpr (dd) {
+            double *const sums = sums_.sums(k) + part, *const rests = sums_.rests(k) + part;
             const auto sum =
-                DD<Eight>::add({load<vectors_of_eight>(sums_ + k), load<vectors_of_eight>(rests_ + k)}, term);
-            store(sum.hi, sums_ + k);
-            store(sum.lo, rests_ + k);
+                DD<Eight>::add({load<vectors_of_eight>(sums), load<vectors_of_eight>(rests)}, term);
+            store(sum.hi, sums);
+            store(sum.lo, rests);
         } else {
-            store(load<vectors_of_eight>(more_ + k) + term, more_ + k);
-        }
-    }
-    LANES_INLINE void flush() {
-        for (int k = 0; !dd && k < (a_.degree + 1) * block; k += eight_lanes) {
-            const Twofold<Eight> s =
-                two_sum(load<vectors_of_eight>(sums_ + k), load<vectors_of_eight>(more_ + k));
-            store(s.hi, sums_ + k);
-            store(load<vectors_of_eight>(rests_ + k) + s.lo, rests_ + k);
-            store(Eight(0.0), more_ + k);
-        }
-        additions_ = 0;
-    }
-
-    LANES_INLINE void finish(LineSums &out) {
-        for (int power = 0; power <= a_.degree; ++power) {
-            for (int part = 0; part < numbers; ++part) {
-                double &sum = out.sums(part, 0)[power], &rest = out.rests(part, 0)[power];
-                const int k = power * block + part * eight_lanes;
-                for (int lane = 0; lane < eight_lanes; ++lane) {
-                    const Twofold<double> s = two_sum(sum, sums_[k + lane]);
-                    sum = s.hi;
-                    rest += s.lo + rests_[k + lane];
-                }
-            }
-            out.mass()[power] += lane_sum(load<vectors_of_eight>(mass_ + power * eight_lanes));
+            double *const terms = sums_.terms(k) + part;
+            store(load<vectors_of_eight>(terms) + term, terms);
         }
     }
 
     const LinearColumns &a_;
     Steps steps_;
-    double *const term_, *const magnitude_, *const sums_, *const rests_, *const more_, *const mass_;
+    double *const term_, *const magnitude_;
+    EightSums<complex> sums_;
     int additions_ = 0;
 };
 
-template <class Walk>
-std::size_t walk(const LinearColumns &a, std::uint64_t first, std::uint64_t last, double *space,
-                 LineSums *out) {
-    if (!out) return Walk::space(a);
-    Walk(a, space).add(first, last, *out);
-    return 0;
-}
-
-template <bool complex, bool split>
-std::size_t walk_in(const LinearColumns &a, std::uint64_t first, std::uint64_t last, double *space,
-                    LineSums *out) {
-    return a.dd ? walk<PolynomialWalk<complex, split, true>>(a, first, last, space, out)
-                : walk<PolynomialWalk<complex, split, false>>(a, first, last, space, out);
-}
-
-// Without `out`: the space that it takes.
 std::size_t walk_polynomials(const LinearColumns &a, std::uint64_t first, std::uint64_t last, double *space,
                              LineSums *out) {
-    if (a.columns.is_complex())
-        return a.columns.is_split() ? walk_in<true, true>(a, first, last, space, out)
-                                    : walk_in<true, false>(a, first, last, space, out);
-    return a.columns.is_split() ? walk_in<false, true>(a, first, last, space, out)
-                                : walk_in<false, false>(a, first, last, space, out);
+    return by_parts(a.columns, [&]<bool complex, bool split>() {
+        return a.dd ? walk_lines<PolynomialWalk<complex, split, true>>(a, first, last, space, out)
+                    : walk_lines<PolynomialWalk<complex, split, false>>(a, first, last, space, out);
+    });
 }
 
 } // namespace libperm::HWY_NAMESPACE

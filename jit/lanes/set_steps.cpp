@@ -24,21 +24,6 @@ constexpr int lane_bits = 3, in_eight = 8 / in_vector;
 using Eight = Wide<in_eight>;
 using Tile = Wide<vectors>;
 
-template <int size> LANES_INLINE Wide<size> load_from(const double *p) {
-    if constexpr (size == 1)
-        return {hn::LoadU(Tag(), p)};
-    else
-        return {load_from<size / 2>(p), load_from<size / 2>(p + size / 2 * in_vector)};
-}
-template <int size> LANES_INLINE void store_to(Wide<size> x, double *p) {
-    if constexpr (size == 1) {
-        hn::StoreU(x.v, Tag(), p);
-    } else {
-        store_to(x.low, p);
-        store_to(x.high, p + size / 2 * in_vector);
-    }
-}
-
 // The bit that tells the halves of so many vectors apart.
 template <int size> constexpr int bit_of_halves = std::countr_zero(size / 2 * in_vector);
 
@@ -87,7 +72,7 @@ struct Sources {
 
 LANES_INLINE void add_sources(const Sources &sources, std::size_t offset, Tile &sum) {
     for (int k = 0; k < sources.count; ++k)
-        sum = fma(Tile(sources.factor[k]), load_from<vectors>(sources.from[k] + offset), sum);
+        sum = fma(Tile(sources.factor[k]), load_anywhere<vectors>(sources.from[k] + offset), sum);
 }
 
 void forward_blocks(const SetStep &step, std::uint64_t first, std::uint64_t last, double *after) {
@@ -109,20 +94,20 @@ void forward_blocks(const SetStep &step, std::uint64_t first, std::uint64_t last
                 add_sources(sources, offset, sum);
             } else {
                 const double *const from = step.before + block * set_block + offset;
-                const Tile here = load_from<vectors>(from);
+                const Tile here = load_anywhere<vectors>(from);
                 sum = Tile(step.stays) * here;
                 add_sources(sources, offset, sum);
                 for (int bit = set_block_bits - 1; bit >= tile_bits; --bit)
                     if ((offset >> bit & 1) != 0)
-                        sum =
-                            fma(Tile(step.low[bit]), load_from<vectors>(from - (std::size_t{1} << bit)), sum);
+                        sum = fma(Tile(step.low[bit]), load_anywhere<vectors>(from - (std::size_t{1} << bit)),
+                                  sum);
                 add_within(step.low, here, sum);
                 for (int bit = lane_bits - 1; bit >= 0; --bit)
                     if (step.low[bit] != 0)
-                        add_lanes(sum, load_from<in_eight>(lanes.of[bit].data()),
-                                  load_from<vectors>(from - (std::size_t{1} << bit)));
+                        add_lanes(sum, load_anywhere<in_eight>(lanes.of[bit].data()),
+                                  load_anywhere<vectors>(from - (std::size_t{1} << bit)));
             }
-            store_to(sum, to + offset);
+            store_anywhere(sum, to + offset);
         }
     }
 }
@@ -159,7 +144,7 @@ LANES_INLINE void back_within(const std::array<double, set_block_bits> &low, Wid
     }
 }
 
-LANES_INLINE void add_to(double *sum, Eight x) { store_to(load_from<in_eight>(sum) + x, sum); }
+LANES_INLINE void add_to(double *sum, Eight x) { store_anywhere(load_anywhere<in_eight>(sum) + x, sum); }
 
 LANES_INLINE double sum_of_lanes(const double *sums, int without) {
     double sum = 0;
@@ -179,23 +164,24 @@ void back_blocks(const SetStep &step, std::uint64_t first, std::uint64_t last, c
         LowSums low_sums;
         Eight stays_sum(0.0);
         for (std::size_t offset = 0; offset < set_block; offset += in_tile) {
-            const Tile from = load_from<vectors>(before + offset), x = load_from<vectors>(here + offset);
+            const Tile from = load_anywhere<vectors>(before + offset),
+                       x = load_anywhere<vectors>(here + offset);
             Tile sum = Tile(step.stays) * x;
             if (step.stays != 0) add_products(from, x, stays_sum);
             for (int bit = set_block_bits - 1; bit >= tile_bits; --bit)
                 if ((offset >> bit & 1) == 0 && step.low[bit] != 0) {
-                    const Tile y = load_from<vectors>(here + offset + (std::size_t{1} << bit));
+                    const Tile y = load_anywhere<vectors>(here + offset + (std::size_t{1} << bit));
                     sum = fma(Tile(step.low[bit]), y, sum);
                     add_products(from, y, low_sums.of[bit]);
                 }
             back_within(step.low, from, x, sum, low_sums);
             for (int bit = lane_bits - 1; bit >= 0; --bit)
                 if (step.low[bit] != 0) {
-                    const Tile y = load_from<vectors>(here + offset + (std::size_t{1} << bit));
-                    add_lanes(sum, load_from<in_eight>(lanes.of[bit].data()), y);
+                    const Tile y = load_anywhere<vectors>(here + offset + (std::size_t{1} << bit));
+                    add_lanes(sum, load_anywhere<in_eight>(lanes.of[bit].data()), y);
                     add_products(from, y, low_sums.of[bit]);
                 }
-            store_to(sum, to + offset);
+            store_anywhere(sum, to + offset);
         }
         add_to(of_lanes, stays_sum);
         for (int bit = 0; bit < set_block_bits; ++bit)
@@ -206,9 +192,9 @@ void back_blocks(const SetStep &step, std::uint64_t first, std::uint64_t last, c
             const double *const there = after + (block | h.bit) * set_block;
             Eight sum(0.0);
             for (std::size_t offset = 0; offset < set_block; offset += in_tile) {
-                const Tile y = load_from<vectors>(there + offset);
-                store_to(fma(Tile(h.factor), y, load_from<vectors>(to + offset)), to + offset);
-                add_products(load_from<vectors>(before + offset), y, sum);
+                const Tile y = load_anywhere<vectors>(there + offset);
+                store_anywhere(fma(Tile(h.factor), y, load_anywhere<vectors>(to + offset)), to + offset);
+                add_products(load_anywhere<vectors>(before + offset), y, sum);
             }
             add_to(of_lanes + 8 * (1 + set_block_bits + k), sum);
         }

@@ -16,32 +16,6 @@ namespace libperm::HWY_NAMESPACE {
 
 using Eight = Wide<tape_lanes / static_cast<int>(hn::MaxLanes(Tag()))>;
 
-template <class N> constexpr std::size_t doubles_in = sizeof(N) / sizeof(double);
-
-// A number's parts, each in so many lanes.
-LANES_INLINE void read_parts(const double *p, double &x) { x = *p; }
-template <int size> LANES_INLINE void read_parts(const double *p, Wide<size> &x) { x = load<size>(p); }
-template <class N> LANES_INLINE void read_parts(const double *p, N &x) {
-    if constexpr (requires { x.re; }) {
-        read_parts(p, x.re);
-        read_parts(p + doubles_in<decltype(x.re)>, x.im);
-    } else {
-        read_parts(p, x.hi);
-        read_parts(p + doubles_in<decltype(x.hi)>, x.lo);
-    }
-}
-LANES_INLINE void put_parts(double x, double *p) { *p = x; }
-template <int size> LANES_INLINE void put_parts(Wide<size> x, double *p) { store(x, p); }
-template <class N> LANES_INLINE void put_parts(const N &x, double *p) {
-    if constexpr (requires { x.re; }) {
-        put_parts(x.re, p);
-        put_parts(x.im, p + doubles_in<decltype(x.re)>);
-    } else {
-        put_parts(x.hi, p);
-        put_parts(x.lo, p + doubles_in<decltype(x.hi)>);
-    }
-}
-
 // A number and what bounds it.
 template <class A, bool magnitudes> struct Bounded {
     using D = typename A::Scalar;
@@ -62,13 +36,13 @@ template <class A, bool magnitudes> struct Bounded {
     }
     static LANES_INLINE Bounded at(const double *p) {
         Bounded x;
-        read_parts(p, x.value);
-        if constexpr (magnitudes) read_parts(p + A::parts * lanes, x.magnitude);
+        x.value = read_number<Number>(p);
+        if constexpr (magnitudes) x.magnitude = read_number<D>(p + A::parts * lanes);
         return x;
     }
     LANES_INLINE void put(double *p) const {
-        put_parts(value, p);
-        if constexpr (magnitudes) put_parts(magnitude, p + A::parts * lanes);
+        write_number(value, p);
+        if constexpr (magnitudes) write_number(magnitude, p + A::parts * lanes);
     }
     LANES_INLINE void add_product(const Bounded &a, const Bounded &b) {
         value = A::madd(a.value, b.value, value);

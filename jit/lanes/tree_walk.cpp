@@ -2,6 +2,7 @@
 
 #include "jit/lanes/decoded_tree.hpp"
 #include "jit/lanes/lane_targets.hpp"
+#include "jit/number/number_parts.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "jit/lanes/tree_walk.cpp"
@@ -14,11 +15,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstring>
 #include <new>
 #include <string_view>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 HWY_BEFORE_NAMESPACE();
@@ -60,21 +59,25 @@ template <class A> class Walk {
 
   private:
     double *at(std::uint32_t block) const { return reinterpret_cast<double *>(blocks_ + block); }
-    LANES_INLINE Number get(std::uint32_t block) const { return InBlock<Number>::get(at(block)); }
-    LANES_INLINE void put(std::uint32_t block, Number a) const { InBlock<Number>::put(at(block), a); }
+    LANES_INLINE Number get(std::uint32_t block) const {
+        return read_number<Number>(at(block), TreeWalk::lanes);
+    }
+    LANES_INLINE void put(std::uint32_t block, Number a) const {
+        write_number(a, at(block), TreeWalk::lanes);
+    }
     // Row sums.
     static std::uint32_t of_row(std::int32_t row) {
         return static_cast<std::uint32_t>(static_cast<std::size_t>(row) * row_parts * block_bytes);
     }
     LANES_INLINE Row get_row(std::uint32_t block) const {
-        return InBlock<Row>::get(at(block) + row_at * TreeWalk::lanes);
+        return read_number<Row>(at(block) + row_at * TreeWalk::lanes, TreeWalk::lanes);
     }
     LANES_INLINE void put_row(std::uint32_t block, Row a) const {
         if constexpr (has_own_rows) put(block, a);
-        InBlock<Row>::put(at(block) + row_at * TreeWalk::lanes, a);
+        write_number(a, at(block) + row_at * TreeWalk::lanes, TreeWalk::lanes);
     }
     LANES_INLINE Row plus_constant(std::uint32_t block, std::uint32_t constant) const {
-        return f.add(get_row(block), InBlock<Row>::same(constants_ + A::row_parts * constant));
+        return f.add(get_row(block), same_number<Row>(constants_ + A::row_parts * constant));
     }
     LANES_INLINE auto factor(std::uint32_t row) const {
         if constexpr (has_own_rows)
@@ -83,8 +86,8 @@ template <class A> class Walk {
             return get_row(row);
     }
     // Absolute values: the first part of a block.
-    LANES_INLINE D size(std::uint32_t block) const { return InBlock<D>::get(at(block)); }
-    LANES_INLINE void put_size(std::uint32_t block, D a) const { InBlock<D>::put(at(block), a); }
+    LANES_INLINE D size(std::uint32_t block) const { return read_number<D>(at(block)); }
+    LANES_INLINE void put_size(std::uint32_t block, D a) const { write_number(a, at(block)); }
 
     void multiply(const Product &product) const {
         if (product.rows.empty()) return;
@@ -98,7 +101,7 @@ template <class A> class Walk {
         const auto end = static_cast<std::size_t>(tree_.column_ptr[static_cast<std::size_t>(column) + 1]);
         for (std::size_t e = begin; e < end; ++e) {
             const std::uint32_t row = of_row(tree_.row[e]);
-            const Row entry = InBlock<Row>::same(entries_ + A::row_parts * e), x = get_row(row);
+            const Row entry = same_number<Row>(entries_ + A::row_parts * e), x = get_row(row);
             put_row(row, in ? f.add(x, entry) : f.subtract(x, entry));
         }
     }
@@ -175,46 +178,29 @@ template <class A> class Walk {
 template <class A> LANES_INLINE void Walk<A>::run_instructions(const std::uint32_t *p) const {
     // Absolute values are whole numbers here: |a| is a.
     const auto size_of = [&](std::uint32_t block) { return f.magnitude(get(block)); };
+#define PERM_INSTRUCTION(op, ...)                                                                            \
+    case static_cast<std::uint32_t>(Op::op):                                                                 \
+        put(p[4], __VA_ARGS__);                                                                              \
+        break;
+
     for (;; p += 5) switch (*p) {
-        case static_cast<std::uint32_t>(Op::add):
-            put(p[4], plus_constant(p[1], p[2]));
-            break;
-        case static_cast<std::uint32_t>(Op::multiply):
-            put(p[4], f.multiply(get(p[1]), get(p[2])));
-            break;
-        case static_cast<std::uint32_t>(Op::subtract):
-            put(p[4], f.subtract(get(p[1]), get(p[2])));
-            break;
-        case static_cast<std::uint32_t>(Op::nmadd):
-            put(p[4], f.nmadd(get(p[1]), get(p[2]), get(p[3])));
-            break;
-        case static_cast<std::uint32_t>(Op::plus):
-            put(p[4], f.add(get(p[1]), get(p[2])));
-            break;
-        case static_cast<std::uint32_t>(Op::madd):
-            put(p[4], f.madd(get(p[1]), get(p[2]), get(p[3])));
-            break;
-        case static_cast<std::uint32_t>(Op::least):
-            put(p[4], A::number(least(size(p[1]), size(p[2]))));
-            break;
-        case static_cast<std::uint32_t>(Op::reciprocal):
-            put(p[4], A::number(reciprocal(size(p[1]))));
-            break;
-        case static_cast<std::uint32_t>(Op::derivative_absolute):
-            put(p[4], A::number(fma(size_of(p[1]), size(p[2]), size_of(p[3]))));
-            break;
-        case static_cast<std::uint32_t>(Op::add_absolute):
-            put(p[4], A::number(size_of(p[1]) + size_of(p[2])));
-            break;
-        case static_cast<std::uint32_t>(Op::multiply_absolute):
-            put(p[4], A::number(size_of(p[1]) * size(p[2])));
-            break;
-        case static_cast<std::uint32_t>(Op::madd_absolute):
-            put(p[4], A::number(fma(size_of(p[1]), size(p[2]), size(p[3]))));
-            break;
+            PERM_INSTRUCTION(add, plus_constant(p[1], p[2]))
+            PERM_INSTRUCTION(multiply, f.multiply(get(p[1]), get(p[2])))
+            PERM_INSTRUCTION(subtract, f.subtract(get(p[1]), get(p[2])))
+            PERM_INSTRUCTION(nmadd, f.nmadd(get(p[1]), get(p[2]), get(p[3])))
+            PERM_INSTRUCTION(plus, f.add(get(p[1]), get(p[2])))
+            PERM_INSTRUCTION(madd, f.madd(get(p[1]), get(p[2]), get(p[3])))
+            PERM_INSTRUCTION(least, A::number(least(size(p[1]), size(p[2]))))
+            PERM_INSTRUCTION(reciprocal, A::number(reciprocal(size(p[1]))))
+            PERM_INSTRUCTION(derivative_absolute, A::number(fma(size_of(p[1]), size(p[2]), size_of(p[3]))))
+            PERM_INSTRUCTION(add_absolute, A::number(size_of(p[1]) + size_of(p[2])))
+            PERM_INSTRUCTION(multiply_absolute, A::number(size_of(p[1]) * size(p[2])))
+            PERM_INSTRUCTION(madd_absolute, A::number(fma(size_of(p[1]), size(p[2]), size(p[3]))))
         default:
             return;
         }
+
+#undef PERM_INSTRUCTION
 }
 
 template <class A> LANES_INLINE void Walk<A>::run_steps(const std::uint32_t *p) const {
@@ -340,18 +326,6 @@ HWY_EXPORT(target);
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-// A number's doubles, in memory `stride` apart.
-template <class Number> Number gathered(const double *from, std::ptrdiff_t stride) {
-    double parts[sizeof(Number) / sizeof(double)];
-    for (double &part : parts) part = *std::exchange(from, from + stride);
-    return std::bit_cast<Number>(parts);
-}
-template <class Number> void scatter(const Number &x, double *to, std::ptrdiff_t stride) {
-    double parts[sizeof(Number) / sizeof(double)];
-    std::memcpy(parts, &x, sizeof x);
-    for (const double part : parts) *std::exchange(to, to + stride) = part;
-}
-
 // x of each lane's segment; lanes beyond the last segment repeat it. Sums are exact in any order: the columns
 // that all segments have, most of them where these follow each other, come in once.
 template <class A>
@@ -375,13 +349,13 @@ void start(const Tree &tree, const A &f, std::span<const double> values,
         for (; set != 0; set &= set - 1) {
             const std::int32_t column = tree.segment_bits + std::countr_zero(set);
             for (auto e = tree.column_ptr[at(column)]; e < tree.column_ptr[at(column) + 1]; ++e)
-                add(tree.row[at(e)], gathered<Row>(values.data() + (tree.n + e) * row_parts, 1));
+                add(tree.row[at(e)], gathered<Row>(values.data() + (tree.n + e) * row_parts));
         }
     };
     std::vector<double> common(values.begin(), values.begin() + tree.n * row_parts);
     entries(in_all, [&](std::int32_t row, const Row &entry) {
         double *const sum = common.data() + row * row_parts;
-        scatter(f.add(gathered<Row>(sum, 1), entry), sum, 1);
+        scatter(f.add(gathered<Row>(sum), entry), sum);
     });
     for (std::int32_t i = 0; i < tree.n; ++i)
         for (std::ptrdiff_t part = 0; part < (has_own_rows ? row_parts : parts); ++part)

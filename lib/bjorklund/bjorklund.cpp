@@ -1,9 +1,9 @@
 #include "lib/bjorklund/bjorklund.hpp"
 
 #include "lib/base/error.hpp"
-#include "lib/bjorklund/doubles.hpp"
 #include "lib/bjorklund/sums.hpp"
 #include "lib/number/ball.hpp"
+#include "lib/number/bits.hpp"
 #include "lib/number/montgomery.hpp"
 #include "lib/run/doubles_graph.hpp"
 #include "lib/run/placement.hpp"
@@ -11,7 +11,6 @@
 #include "preprocess/index.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -25,18 +24,12 @@ namespace {
 
 constexpr int digits = std::numeric_limits<double>::digits;
 
-std::int64_t lowest_bit(double x) { // not of 0
-    int exponent = 0;
-    const double mantissa = std::frexp(std::fabs(x), &exponent);
-    const auto bits = static_cast<std::uint64_t>(std::ldexp(mantissa, digits));
-    return exponent - digits + std::countr_zero(bits);
-}
-
-std::int64_t lowest_bit(const Tracked &x) { return x.exp2 + lowest_bit(x.value); }
+std::int64_t lowest_bit(const Tracked &x) { return x.exp2 + unit_exponent(x.value); }
 
 std::int64_t lowest_bit(const std::complex<double> &x) {
-    if (x.imag() == 0) return lowest_bit(x.real());
-    return x.real() == 0 ? lowest_bit(x.imag()) : std::min(lowest_bit(x.real()), lowest_bit(x.imag()));
+    if (x.imag() == 0) return unit_exponent(x.real());
+    return x.real() == 0 ? unit_exponent(x.imag())
+                         : std::min(unit_exponent(x.real()), unit_exponent(x.imag()));
 }
 
 bool is_rounded(const Tracked &x) { return x.roundings > 0; }

@@ -4,7 +4,10 @@
 
 #include "lib/bjorklund/plan.hpp"
 #include "lib/bjorklund/sums.hpp"
+#include "lib/run/doubles_graph.hpp"
 #include "lib/run/engine_run.hpp"
+
+#include <optional>
 
 namespace libperm {
 
@@ -14,5 +17,10 @@ EngineResult run_bjorklund(const BjorklundPlan &plan, const EngineInput &input, 
                            const SignDevices &where = {});
 // The chosen candidate; on the processor, too, where a GPU fails that is not named.
 EngineResult run_bjorklund(const EngineRun &run, const EngineInput &input);
+
+// Straight from a graph's doubles, with the engine's bits: in doubles or complex numbers, or (dd) in twice
+// their precision, then rounded. None where something is not finite.
+std::optional<DoublesHafnian> hafnian_of_doubles(const BjorklundPlan &plan, const DoublesGraph &graph,
+                                                 bool dd, RunControl &control);
 
 } // namespace libperm

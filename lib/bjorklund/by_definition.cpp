@@ -1,4 +1,6 @@
 #include "lib/bjorklund/sums.hpp"
+
+#include "jit/number/number_parts.hpp"
 #include "lib/number/with_fma.hpp"
 #include "preprocess/index.hpp"
 
@@ -47,8 +49,7 @@ template <class A> class Matchings {
     }
 
     void add(std::size_t place, const Sum &rest, Sum &to) const {
-        Number x;
-        number_from(&lines_.entries[place * at(A::parts)], 1, x);
+        const Number x = gathered<Number>(&lines_.entries[place * at(A::parts)]);
         to.value = a_.madd(x, rest.value, to.value);
         if constexpr (A::bounded) {
             const double size = A::magnitude(x), error = lines_.errors[place];
@@ -68,7 +69,7 @@ HafnianPart hafnian_by_definition(const LineNumbers &lines) {
     with_arithmetic_of(lines.arithmetic, lines.prime, [&]<class A>(A a) {
         typename Matchings<A>::Sum sum{};
         with_fma([&] { sum = Matchings<A>(lines, a).of_all(); });
-        number_to(sum.value, part.parts.data());
+        scatter(sum.value, part.parts.data());
         part.error = sum.error * (1 + 0x1p-29); // for the bound's own roundings
     });
     return part;

@@ -1,3 +1,4 @@
+#include "jit/number/number_parts.hpp"
 #include "lib/base/aligned_doubles.hpp"
 #include "lib/bjorklund/signs_on_device.hpp"
 #include "lib/bjorklund/sums.hpp"
@@ -22,10 +23,10 @@ template <class A> HafnianPart part_of(const A &a, const HafnianLanes &lanes) {
     HafnianPart part;
     std::vector<typename A::Number> x(HafnianLanes::lanes);
     for (std::size_t k = 0; k < x.size(); ++k) {
-        number_from(&lanes.parts[0][k], HafnianLanes::lanes, x[k]);
+        x[k] = gathered<typename A::Number>(&lanes.parts[0][k], HafnianLanes::lanes);
         part.error += lanes.error[k];
     }
-    number_to(signed_sum(a, std::move(x)), part.parts.data());
+    scatter(signed_sum(a, std::move(x)), part.parts.data());
     return part;
 }
 
@@ -33,10 +34,10 @@ template <class A> HafnianPart total_of(const A &a, std::span<const HafnianPart>
     HafnianPart total;
     std::vector<typename A::Number> x(pieces.size());
     for (std::size_t k = 0; k < x.size(); ++k) {
-        number_from(pieces[k].parts.data(), 1, x[k]);
+        x[k] = gathered<typename A::Number>(pieces[k].parts.data());
         total.error += pieces[k].error;
     }
-    number_to(signed_sum(a, std::move(x)), total.parts.data());
+    scatter(signed_sum(a, std::move(x)), total.parts.data());
     total.error *= 1 + 0x1p-29; // for the bounds' own roundings
     return total;
 }

@@ -9,29 +9,10 @@
 #include "lib/run/run_control.hpp"
 
 #include <array>
-#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace libperm {
-
-// An arithmetic's numbers on the host, from and to the doubles that they are made of.
-inline void number_from(const double *p, std::size_t, double &x) { x = *p; }
-inline void number_from(const double *p, std::size_t stride, number::Twofold<double> &x) {
-    x = {p[0], p[stride]};
-}
-template <class Part> void number_from(const double *p, std::size_t stride, number::ComplexOf<Part> &x) {
-    number_from(p, stride, x.re);
-    number_from(p + sizeof(Part) / sizeof(double) * stride, stride, x.im);
-}
-inline void number_to(double x, double *p) { *p = x; }
-inline void number_to(const number::Twofold<double> &x, double *p) {
-    p[0] = x.hi;
-    p[1] = x.lo;
-}
-template <class Part> void number_to(const number::ComplexOf<Part> &x, double *p) {
-    number_to(x.re, p);
-    number_to(x.im, p + sizeof(Part) / sizeof(double));
-}
 
 // work(the arithmetic of jit/device/number.cuh)
 template <class Work> auto with_arithmetic_of(Arithmetic arithmetic, double prime, const Work &work) {

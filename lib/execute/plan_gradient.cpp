@@ -6,7 +6,6 @@
 #include "lib/base/threads.hpp"
 #include "lib/execute/graph_minors.hpp"
 #include "lib/frontier/cost.hpp"
-#include "lib/glynn/minors/gradient_sums.hpp"
 #include "lib/glynn/minors/left_out_pieces.hpp"
 #include "lib/number/infinity.hpp"
 #include "lib/run/gpu_queues.hpp"
@@ -55,13 +54,12 @@ SumsWay way_of_sums(const Plan &plan) {
     if (plan.n() < 1 || plan.n() > most_gradient_order || !is_square || plan.input.pattern.one_sided ||
         plan.options.engine == engine_for(Goal::gradient))
         return {};
-    const int n = columns_for_gradient(plan.n());
     constexpr int usual_threads = 2;
-    const auto seconds_by = [&, most = gradient_threads(n, n, is_complex(plan))](int threads) {
-        return sums_overhead + gradient_seconds(n, n, is_complex(plan)) / std::min(threads, most);
+    const LeftOutShape shape = shape_of(plan);
+    const auto seconds_by = [&, most = static_cast<int>(shape.share().tasks())](int threads) {
+        return sums_overhead + shape.seconds() / std::min(threads, most);
     };
     const double seconds = seconds_by(plan.options.threads), weight = seconds_by(usual_threads);
-    const LeftOutShape shape = shape_of(plan);
     const PlanMachine machine(plan.options);
     if (plan.options.device == Device::gpu && !machine.has_gpu()) return {seconds, false, weight};
     if (!goes_to_gpu(plan.options, shape, 1, seconds)) return {seconds, false, weight};
@@ -96,28 +94,22 @@ void read_lines(const Plan &plan, const GradientEntries &entries, GridMatrix &li
     lines.fix(); // finite: they were read
 }
 
-GridMatrix new_lines(const Plan &plan) {
-    const std::vector<int> ones(at(columns_for_gradient(plan.n())), 1);
-    return {ones, ones, is_complex(plan)};
-}
-
-double seconds_on_thread(const Plan &plan) {
-    const int n = columns_for_gradient(plan.n());
-    return gradient_seconds(n, n, is_complex(plan));
-}
-
-LeftOutPieces pieces_of(const Plan &plan) { return {shape_of(plan), 1, seconds_on_thread(plan)}; }
+LeftOutPieces pieces_of(const LeftOutShape &shape) { return {shape, 1, shape.seconds()}; }
 
 // The sums of one plan's values, wherever they are summed: on a GPU, in pieces that are kept, or at once.
 class SumsOfPlan {
   public:
     SumsOfPlan(const Plan &plan, const GradientEntries &entries, RunControl &control)
-        : plan_(plan), entries_(entries), control_(control), lines_(new_lines(plan)) {
+        : plan_(plan),
+          entries_(entries),
+          control_(control),
+          shape_(shape_of(plan)),
+          lines_(shape_.no_lines()) {
         read_lines(plan, entries, lines_);
     }
 
     // The lines stay here.
-    GradientSums run(const SumsWay &way, int threads, Outcome &outcome) {
+    LeftOutSums run(const SumsWay &way, int threads, Outcome &outcome) {
         const auto on_gpus = [&] {
             GpuQueues queues(plan_.options);
             const DeviceQueues all = queues.when_needed();
@@ -128,13 +120,12 @@ class SumsOfPlan {
             outcome.counts.kernels_compiled = queues.kernels_compiled();
         };
         if (!way.on_gpu || !run_on_gpu(left_out_work, plan_.options, on_gpus)) {
-            const int n = columns_for_gradient(plan_.n());
-            begin(seconds_on_thread(plan_), threads);
-            control_.memory().take(gradient_bytes(n, n, is_complex(plan_), threads));
-            if (!control_.pieces().store) return {lines_, threads, control_};
+            begin(shape_.seconds(), threads);
+            control_.memory().take(shape_.bytes(threads));
+            if (!control_.pieces().store) return {shape_, lines_, threads, control_};
             with_threads(threads, [&] { run_pieces({}); });
         }
-        return {lines_, sums_ ? std::move(*sums_) : shape_of(plan_).no_sums()};
+        return {LeftOut::gradients, lines_, sums_ ? std::move(*sums_) : shape_.no_sums()};
     }
 
   private:
@@ -143,7 +134,7 @@ class SumsOfPlan {
         control_.begin(all, all / workers);
     }
     std::int64_t run_pieces(const LeftOutDevices &where) {
-        return pieces_of(plan_).run(
+        return pieces_of(shape_).run(
             {[&](std::int64_t, GridMatrix &lines) { read_lines(plan_, entries_, lines); },
              [&](std::int64_t, const GridMatrix &, LineSums sums) { sums_ = std::move(sums); }},
             where, control_);
@@ -152,13 +143,14 @@ class SumsOfPlan {
     const Plan &plan_;
     const GradientEntries &entries_;
     RunControl &control_;
+    const LeftOutShape shape_;
     GridMatrix lines_;
     std::optional<LineSums> sums_; // none where they are of a shard
 };
 
 // One of an entry's copies stands for all.
 void put_gradient(const Plan &plan, const std::vector<std::int64_t> &places, const PowerScaling &scaling,
-                  const GradientSums &sums, double *gradient, double *error_bounds) {
+                  const LeftOutSums &sums, double *gradient, double *error_bounds) {
     const Pattern &pattern = plan.input.pattern;
     const std::size_t parts = is_complex(plan) ? 2 : 1;
     const auto given_entries =
@@ -182,7 +174,7 @@ void put_gradient(const Plan &plan, const std::vector<std::int64_t> &places, con
     }
 }
 
-TapeAnswer permanent_of(const GradientSums &sums, const PowerScaling &scaling, int n, bool complex,
+TapeAnswer permanent_of(const LeftOutSums &sums, const PowerScaling &scaling, int n, bool complex,
                         RunControl &control, Outcome &outcome) {
     TapeAnswer answer = sums.permanent(-scaling.total);
     outcome.value = answer.re;
@@ -309,7 +301,7 @@ GradientForecast PlanGradient::forecast(const Plan &plan, const TapePlan *direct
                         : GradientForecast{engine_for(Goal::dense), other.sums.on_gpu};
 }
 
-ShardCount shards_of_sums(const Plan &plan) { return pieces_of(plan).shards(); }
+ShardCount shards_of_sums(const Plan &plan) { return pieces_of(shape_of(plan)).shards(); }
 
 GradientWay PlanGradient::way_by(Engine engine, const Plan &plan, const TapePlan *direct,
                                  RunControl &control) const {
@@ -493,7 +485,7 @@ TapeAnswer GradientWay::run(const Plan &plan, int threads, const void *values, d
     const std::vector<std::int64_t> places = caller_places(plan.input);
     const GradientEntries entries(plan.input, places, values);
     SumsOfPlan of_plan(plan, entries, control);
-    const GradientSums sums = of_plan.run(way, threads, outcome);
+    const LeftOutSums sums = of_plan.run(way, threads, outcome);
     put_gradient(plan, places, entries.scaling(), sums, gradient, error_bounds);
     return permanent_of(sums, entries.scaling(), columns_for_gradient(plan.n()), is_complex(plan), control,
                         outcome);

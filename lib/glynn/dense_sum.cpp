@@ -1,7 +1,6 @@
 #include "lib/glynn/dense_sum.hpp"
 
 #include "lib/glynn/glynn_double.hpp"
-#include "lib/glynn/glynn_mpz.hpp"
 #include "lib/glynn/small_matrix.hpp"
 #include "lib/number/double_double.hpp"
 #include "lib/number/wide_value.hpp"

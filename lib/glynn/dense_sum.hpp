@@ -2,7 +2,7 @@
 // graph's sum comes to has the same shape (lib/glynn/graphs).
 #pragma once
 
-#include "lib/glynn/glynn_int128.hpp"
+#include "lib/glynn/glynn_integers.hpp"
 #include "lib/glynn/small_matrix.hpp"
 #include "lib/input/call_watch.hpp"
 #include "lib/input/engine.hpp"

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 
 namespace libperm {
 namespace {
@@ -40,34 +41,17 @@ class IntegerValues {
     SmallMatrix &out_;
 };
 
-class RealValues {
+template <bool complex> class DoubleValues {
   public:
-    RealValues(const void *values, SmallMatrix &out)
+    DoubleValues(const void *values, SmallMatrix &out)
         : values_(static_cast<const double *>(values)), out_(out) {
         set_up(out, out.re, true);
+        if (complex) set_up(out, out.im, false);
     }
     void put(std::size_t k, std::size_t at) {
-        const double x = values_[k];
-        out_.re[at] = x;
-        out_.nnz += x != 0;
-    }
-
-  private:
-    const double *values_;
-    SmallMatrix &out_;
-};
-
-class ComplexValues {
-  public:
-    ComplexValues(const void *values, SmallMatrix &out)
-        : values_(static_cast<const double *>(values)), out_(out) {
-        set_up(out, out.re, true);
-        set_up(out, out.im, false);
-    }
-    void put(std::size_t k, std::size_t at) {
-        const double re = values_[2 * k], im = values_[2 * k + 1];
+        const double re = values_[complex ? 2 * k : k], im = complex ? values_[2 * k + 1] : 0;
         out_.re[at] = re;
-        out_.im[at] = im;
+        if (complex) out_.im[at] = im;
         out_.nnz += re != 0 || im != 0;
         out_.is_complex |= im != 0;
     }
@@ -80,9 +64,9 @@ class ComplexValues {
 template <class Read> bool with_values(const void *values, int type, SmallMatrix &out, const Read &read) {
     switch (type) {
     case PERM_VALUE_F64:
-        return read(RealValues(values, out));
+        return read(DoubleValues<false>(values, out));
     case PERM_VALUE_C128:
-        return read(ComplexValues(values, out));
+        return read(DoubleValues<true>(values, out));
     case PERM_VALUE_I64:
     case PERM_VALUE_PATTERN:
         return read(IntegerValues(values, out));
@@ -122,24 +106,23 @@ template <class Values> bool put_all(Values &values, const SmallMatrix &out) {
     return true;
 }
 
-struct EntryParts {
-    double re, im;
-};
-
 // Lines by their entries, line(l, k) being entry k of line l.
 template <class Line> bool some_proportional(int n, const Line &line) {
     constexpr double near = 0x1p-46; // more than the roundings of two products
-    const auto size = [](EntryParts x) { return std::fabs(x.re) + std::fabs(x.im); };
+    using Entry = std::complex<double>;
+    const auto size = [](Entry x) { return std::fabs(x.real()) + std::fabs(x.imag()); };
     for (int a = 1; a < n; ++a)
         for (int b = 0; b < a; ++b) {
             int p = 0; // where line a is not 0
             while (p + 1 < n && size(line(a, p)) == 0) ++p;
-            const EntryParts ap = line(a, p), bp = line(b, p);
+            const Entry ap = line(a, p), bp = line(b, p);
             bool is_near = true;
             for (int k = 0; k < n && is_near; ++k) {
-                const EntryParts ak = line(a, k), bk = line(b, k);
-                const double re = (ap.re * bk.re - ap.im * bk.im) - (bp.re * ak.re - bp.im * ak.im);
-                const double im = (ap.re * bk.im + ap.im * bk.re) - (bp.re * ak.im + bp.im * ak.re);
+                const Entry ak = line(a, k), bk = line(b, k);
+                const double re = (ap.real() * bk.real() - ap.imag() * bk.imag()) -
+                                  (bp.real() * ak.real() - bp.imag() * ak.imag());
+                const double im = (ap.real() * bk.imag() + ap.imag() * bk.real()) -
+                                  (bp.real() * ak.imag() + bp.imag() * ak.real());
                 const double most = size(ap) * size(bk) + size(bp) * size(ak);
                 // Underflow and overflow tell nothing.
                 is_near = std::fabs(re) + std::fabs(im) <= near * most + 0x1p-900 || !(most < 0x1p1000);
@@ -166,13 +149,8 @@ bool read_full(const void *values, perm_value_type type, int n, SmallMatrix &out
 }
 
 bool may_have_proportional_lines(const SmallMatrix &a) {
-    const auto entry = [&a](int i, int j) -> EntryParts {
-        const std::size_t k = a.at(i, j);
-        if (a.is_integer) return {static_cast<double>(a.integers[k]), 0};
-        return {a.re[k], a.is_complex ? a.im[k] : 0};
-    };
-    return some_proportional(a.order, entry) ||
-           some_proportional(a.order, [&](int j, int i) { return entry(i, j); });
+    return some_proportional(a.order, [&a](int i, int j) { return a.entry(i, j); }) ||
+           some_proportional(a.order, [&a](int j, int i) { return a.entry(i, j); });
 }
 
 } // namespace libperm

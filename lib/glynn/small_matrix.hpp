@@ -6,6 +6,7 @@
 #include <perm.h>
 
 #include <array>
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 
@@ -31,6 +32,11 @@ struct SmallMatrix {
         return static_cast<std::size_t>(j) * static_cast<std::size_t>(stride) + static_cast<std::size_t>(i);
     }
     std::size_t size() const { return at(0, order); }
+    std::complex<double> entry(int i, int j) const {
+        const std::size_t k = at(i, j);
+        if (is_integer) return static_cast<double>(integers[k]);
+        return {re[k], is_complex ? im[k] : 0};
+    }
 };
 
 // False for what is no such matrix, too large or at fault: the general road tells which.

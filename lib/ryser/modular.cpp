@@ -1,6 +1,6 @@
 // Engine ryser modulo primes.
 #include "lib/number/montgomery.hpp"
-#include "lib/ryser/sums.hpp"
+#include "lib/ryser/ryser.hpp"
 #include "lib/ryser/walk.hpp"
 
 #include <vector>
@@ -59,14 +59,13 @@ class ModularRing {
 EngineResult ryser_modular(const RyserPlan &plan, const Residues &residues, RunControl &control) {
     // Each sum has the values of its columns, and the row that they stand in.
     const auto entries = static_cast<std::int64_t>(residues.primes.size()) * residues.pattern.nnz();
-    const Charge charge(&control.memory(), plan.counted() ? 0 : 24 * entries);
+    const Charge charge(&control.memory(), plan.counted ? 0 : 24 * entries);
     std::vector<RyserSum<ModularRing>> sums;
     for (std::size_t m = 0; m < residues.primes.size(); ++m) {
         control.poll();
         const ModularRing ring(residues.primes[m]);
-        std::vector<std::uint64_t> values;
-        for (const std::uint64_t x : residues.values[m]) values.push_back(ring.field().to(x));
-        sums.emplace_back(plan, residues.pattern, ring, values);
+        sums.emplace_back(plan, residues.pattern, ring,
+                          [&](std::size_t, std::size_t k) { return ring.field().to(residues.values[m][k]); });
     }
     RunControl part(control, 1 / static_cast<double>(sums.size())); // a plan's terms are of all of them
     const std::vector<ModularRing::Total> totals = totals_of(sums, part);

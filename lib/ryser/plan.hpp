@@ -16,27 +16,26 @@ class Proposals;
 class RyserPlan final : public EnginePlan {
   public:
     bool transposed = false;
+    bool counted = false;          // equal lines are taken together; else each line is a kind of its own
     double terms = 1;              // of the sum; infinity is possible
     double updates_per_subset = 0; // row sums that change from one term to the next, on average
-    // Over subsets, each column for itself. By ascending degree: the first change most often, the last is
-    // left out.
-    std::vector<std::int32_t> columns;
-    // Over counts instead, if there are any: the columns of the sum, in the same order, and one left out.
+    // The columns of the sum, by ascending degree, so that the first change most often; one is left out.
     std::vector<EqualLines> row_kinds, column_kinds;
     std::int32_t last_column = 0;
 
-    bool counted() const { return !row_kinds.empty(); }
+    bool has_weights() const; // some column is there twice
 };
 
 constexpr double ryser_most_subsets = 0x1p62; // they are counted in 64 bits; plans of more cannot be run
 
 RyserPlan plan_ryser(const Pattern &a, const Pattern &at, const LineClasses &kinds = {});
-// What plan_ryser chooses from; the second when lines repeat.
-RyserPlan plan_ryser_by_subsets(const Pattern &a, const Pattern &at, bool transposed);
-RyserPlan plan_ryser_by_counts(const Pattern &a, const Pattern &at, const LineClasses &kinds,
-                               bool transposed);
+// What plan_ryser chooses from: over subsets where no kinds are given, over counts else.
+RyserPlan plan_ryser_sum(const Pattern &a, const Pattern &at, const LineClasses &kinds, bool transposed);
 
-Cost ryser_cost(const RyserPlan &plan, std::int32_t n);
+// Leaves out one of the fewest columns, the last of such kinds: m + 1 counts of a kind become m.
+void leave_out_column(RyserPlan &plan);
+
+Cost ryser_cost(const RyserPlan &plan);
 // `bits`: of the permanent, if it is to be exact.
 Slowdown ryser_slowdown(const Numbers &numbers, double bits);
 

@@ -1,15 +1,11 @@
 #include "lib/ryser/ryser.hpp"
 
-#include "lib/ryser/sums.hpp"
-
 namespace libperm {
 namespace {
 
 EngineResult sum_of(const RyserPlan &plan, const EngineInput &input, RunControl &control) {
     if (const Residues *residues = input.residues()) return ryser_modular(plan, *residues, control);
-    if (const Block *block = input.block())
-        return plan.counted() ? ryser_by_counts(plan, *block, control)
-                              : ryser_by_subsets(plan, *block, control);
+    if (const Block *block = input.block()) return ryser_real(plan, *block, control);
     return ryser_wide(plan, *input.exact(), input.arithmetic(), control);
 }
 
@@ -18,8 +14,8 @@ EngineResult sum_of(const RyserPlan &plan, const EngineInput &input, RunControl 
 EngineResult run_ryser(const RyserPlan &plan, const EngineInput &input, RunControl &control) {
     EngineResult result = sum_of(plan, input, control);
     const Residues *residues = input.residues();
-    result.counts.operations = ryser_cost(plan, input.n()).operations *
-                               (residues ? static_cast<double>(residues->primes.size()) : 1);
+    result.counts.operations =
+        ryser_cost(plan).operations * (residues ? static_cast<double>(residues->primes.size()) : 1);
     return result;
 }
 

@@ -1,6 +1,6 @@
 // Engine `ryser`: the Nijenhuis-Wilf form of Ryser's formula over a sparse matrix, in Gray-code order, with
 // columns sorted by degree and zero row sums tracked (CPU-SparsePerman: Elbek and Kaya, Algorithm 1 and
-// §VI-B). Where lines repeat it can sum over counts of equal columns instead (lib/ryser/counted.hpp).
+// §VI-B). Where lines repeat it can sum over counts of equal columns instead (lib/ryser/walk.hpp).
 #pragma once
 
 #include "lib/run/engine_run.hpp"
@@ -14,5 +14,12 @@ namespace libperm {
 EngineResult run_ryser(const RyserPlan &plan, const EngineInput &input, RunControl &control);
 // The chosen candidate.
 EngineResult run_ryser(const EngineRun &run, const EngineInput &input);
+
+// The sums, `operations` left for the caller. In doubles or, over counts, double-doubles.
+EngineResult ryser_real(const RyserPlan &plan, const Block &block, RunControl &control);
+// In complex, dd or complex_dd.
+EngineResult ryser_wide(const RyserPlan &plan, const ExactBlock &block, Arithmetic arithmetic,
+                        RunControl &control);
+EngineResult ryser_modular(const RyserPlan &plan, const Residues &residues, RunControl &control);
 
 } // namespace libperm

@@ -1,5 +1,8 @@
-// Nijenhuis and Wilf's sum over any ring, in both shapes of a RyserPlan: subsets are counts of at most 1, of
-// columns and rows each of a kind of its own (lib/ryser/counted.hpp has the formula).
+// Nijenhuis and Wilf's sum over any ring. With m_t the columns of kind t, the one left out not counted,
+//   perm(A) = (4 (n mod 2) - 2) sum over 0 <= k_t <= m_t of
+//             (-1)^(sum k) prod_t C(m_t, k_t) prod_i (x_i + sum_t k_t a_it)
+// with x_i = a_{i,last} - 1/2 sum_j a_ij, a factor for each kind of rows to the power of their number. Where
+// each line is a kind of its own that is the sum over subsets.
 //
 // A Ring has
 //   RowSum, Product, Total     sums of a row's entries, products of these, sums of products
@@ -18,6 +21,7 @@
 #include "lib/ryser/ryser.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -25,85 +29,68 @@
 
 namespace libperm {
 
-// What both shapes of a plan have in common.
-struct RyserShape {
-    std::vector<EqualLines> rows, columns; // the columns of the sum, a level each, without the last
-    std::int32_t last_column = 0;
-    std::uint64_t terms = 1;
-    bool weighted = false; // some column is there twice
-
-    explicit RyserShape(const RyserPlan &plan) {
-        if (plan.counted()) {
-            rows = plan.row_kinds;
-            columns = plan.column_kinds;
-            last_column = plan.last_column;
-        } else {
-            for (std::size_t k = 0; k < plan.columns.size(); ++k)
-                rows.push_back({static_cast<std::int32_t>(k), 1});
-            for (const std::int32_t j : plan.columns) columns.push_back({j, 1});
-            columns.pop_back();
-            last_column = plan.columns.back();
-        }
-        for (const EqualLines &c : columns) {
-            terms *= static_cast<std::uint64_t>(c.count) + 1;
-            weighted = weighted || c.count > 1;
-        }
-    }
-};
-
 template <class Ring> class RyserSum {
   public:
     using RowSum = typename Ring::RowSum;
     using Product = typename Ring::Product;
     using Total = typename Ring::Total;
 
-    // `values` by entry of the pattern. Of equal lines only the lowest are looked at: the others need not be
-    // there.
-    RyserSum(const RyserPlan &plan, const Pattern &pattern, Ring ring, const std::vector<RowSum> &values)
-        : ring_(std::move(ring)), shape_(plan), start_(shape_.rows.size(), ring_.zero()) {
-        std::vector<std::size_t> level(pattern.row_ptr.size() - 1, shape_.columns.size());
-        for (std::size_t t = 0; t < shape_.columns.size(); ++t)
-            level[static_cast<std::size_t>(shape_.columns[t].line)] = t;
-        entries_.resize(shape_.columns.size());
-        for (std::size_t r = 0; r < shape_.rows.size(); ++r) {
-            auto k = static_cast<std::size_t>(pattern.row_begin(shape_.rows[r].line));
-            for (const std::int32_t j : pattern.row(shape_.rows[r].line)) {
+    // value(r, k): entry k of the pattern, which stands in the lowest row of kind r. Of equal lines only the
+    // lowest are looked at: the others need not be there. The plan stays the caller's.
+    template <class Value>
+    RyserSum(const RyserPlan &plan, const Pattern &pattern, Ring ring, const Value &value)
+        : ring_(std::move(ring)),
+          rows_(plan.row_kinds),
+          columns_(plan.column_kinds),
+          start_(rows_.size(), ring_.zero()),
+          entries_(columns_.size()) {
+        std::vector<std::size_t> level(pattern.row_ptr.size() - 1, columns_.size());
+        for (std::size_t t = 0; t < columns_.size(); ++t) {
+            level[static_cast<std::size_t>(columns_[t].line)] = t;
+            terms_ *= static_cast<std::uint64_t>(columns_[t].count) + 1;
+        }
+        for (std::size_t r = 0; r < rows_.size(); ++r) {
+            some_row_repeats_ = some_row_repeats_ || rows_[r].count > 1;
+            auto k = static_cast<std::size_t>(pattern.row_begin(rows_[r].line));
+            for (const std::int32_t j : pattern.row(rows_[r].line)) {
                 const std::size_t t = level[static_cast<std::size_t>(j)];
-                RowSum half = values[k];
+                const RowSum x = value(r, k);
+                RowSum half = x;
                 ring_.halve(half);
-                if (j == shape_.last_column) ring_.add(start_[r], half);
+                if (j == plan.last_column) ring_.add(start_[r], half);
                 if (t < entries_.size()) {
-                    for (std::int32_t c = 0; c < shape_.columns[t].count; ++c)
-                        ring_.subtract(start_[r], half);
-                    entries_[t].push_back({r, values[k]});
+                    for (std::int32_t c = 0; c < columns_[t].count; ++c) ring_.subtract(start_[r], half);
+                    entries_[t].push_back({r, x});
                 }
                 ++k;
             }
         }
-        for (const EqualLines &c : shape_.columns)
-            weights_.push_back(shape_.weighted ? ring_.weights(c.count) : std::vector<Product>());
+        if (plan.has_weights())
+            for (const EqualLines &c : columns_) weights_.push_back(ring_.weights(c.count));
     }
 
     const Ring &ring() const { return ring_; }
-    const RyserShape &shape() const { return shape_; }
+    const std::vector<EqualLines> &columns() const { return columns_; } // of the sum, a level each
+    std::uint64_t terms() const { return terms_; }
+    bool has_weights() const { return !weights_.empty(); }
 
     // A property of the plan, so the result does not know of threads.
     std::uint64_t pieces() const {
-        return std::clamp<std::uint64_t>(shape_.terms / Ring::run_length, 1, most_pieces);
+        return std::clamp<std::uint64_t>(terms_ / Ring::run_length, 1, most_pieces);
     }
 
     // On the way of a term: in its stretch, its run, its piece, a group of pieces, and of the groups.
     double additions() const {
-        const std::uint64_t runs = shape_.terms / pieces() / Ring::run_length + 2;
+        const std::uint64_t runs = terms_ / pieces() / Ring::run_length + 2;
         const std::uint64_t most = 2 * stretch + Ring::run_length / stretch + runs + pieces() / stretch + 4;
-        return static_cast<double>(std::min(shape_.terms, most));
+        return static_cast<double>(std::min(terms_, most));
     }
 
     // And at most so many multiplications, the lanes' included, where a weight's own rounding is one.
     double multiplications() const {
         double n = 1;
-        for (const EqualLines &c : shape_.columns) n += c.count;
-        return n + lanes + (shape_.weighted ? 2 * static_cast<double>(shape_.columns.size()) + 1 : 0);
+        for (const EqualLines &c : columns_) n += c.count;
+        return n + lanes + (has_weights() ? 2 * static_cast<double>(columns_.size()) + 1 : 0);
     }
 
     Total run_piece(std::uint64_t k, RunControl &control) const {
@@ -154,9 +141,7 @@ template <class Ring> class RyserSum {
               term_(first),
               levels_(sum.entries_.size()),
               one_(ring_.one()),
-              power_(one_),
-              products_(lanes, one_),
-              weights_(sum.shape_.weighted ? levels_.size() + 1 : 0, one_) {
+              weights_(sum.has_weights() ? levels_.size() + 1 : 0, one_) {
             start(first);
         }
 
@@ -165,26 +150,26 @@ template <class Ring> class RyserSum {
             Total total = ring_.total();
             for (const std::uint64_t end = term_ + length; term_ < end;) {
                 if (zeros_ == 0) take(term_ & 1, total); // each step changes the parity of sum k
-                if (++term_ < sum_.shape_.terms) step();
+                if (++term_ < sum_.terms_) step();
             }
             return total;
         }
 
       private:
         struct Level {
-            std::int32_t digit, k;
+            std::int32_t count, digit, k;
             bool up;
         };
 
         void start(std::uint64_t index) {
             row_sums_ = sum_.start_;
             for (std::size_t t = 0; t < levels_.size(); ++t) {
-                const std::int32_t count = sum_.shape_.columns[t].count;
+                const std::int32_t count = sum_.columns_[t].count;
                 const std::uint64_t radix = static_cast<std::uint64_t>(count) + 1;
                 const auto digit = static_cast<std::int32_t>(index % radix);
                 index /= radix;
                 const bool up = index % 2 == 0;
-                levels_[t] = {digit, up ? digit : count - digit, up};
+                levels_[t] = {count, digit, up ? digit : count - digit, up};
                 for (std::int32_t k = 0; k < levels_[t].k; ++k)
                     for (const Entry &e : sum_.entries_[t]) ring_.add(row_sums_[e.row], e.value);
             }
@@ -195,7 +180,7 @@ template <class Ring> class RyserSum {
 
         void step() {
             std::size_t t = 0;
-            for (; levels_[t].digit == sum_.shape_.columns[t].count; ++t) {
+            for (; levels_[t].digit == levels_[t].count; ++t) {
                 levels_[t].digit = 0;
                 levels_[t].up = !levels_[t].up;
             }
@@ -228,24 +213,40 @@ template <class Ring> class RyserSum {
             }
         }
 
-        void take(bool negative, Total &total) {
-            const std::vector<EqualLines> &rows = sum_.shape_.rows;
-            for (Product &x : products_) x = one_;
-            for (std::size_t r = 0; r < rows.size(); ++r) {
-                ring_.round(power_, row_sums_[r]);
-                multiply_by_power(products_[r % lanes], rows[r].count);
-            }
-            ring_.multiply(products_[0], products_[1]);
-            ring_.multiply(products_[2], products_[3]);
-            ring_.multiply(products_[0], products_[2]);
-            if (!weights_.empty()) ring_.multiply(products_[0], weights_[0]);
-            ring_.add(total, products_[0], negative);
+        void take(bool negative, Total &total) const {
+            std::array<Product, lanes> products;
+            products.fill(one_);
+            if (sum_.some_row_repeats_)
+                multiply_rows(products, [this](Product &to, std::size_t row) { multiply_power(to, row); });
+            else
+                multiply_rows(products, [this](Product &to, std::size_t row) {
+                    Product x;
+                    ring_.round(x, row_sums_[row]);
+                    ring_.multiply(to, x);
+                });
+            const std::size_t rows = row_sums_.size();
+            if (rows > 1) ring_.multiply(products[0], products[1]);
+            if (rows > 3) ring_.multiply(products[2], products[3]);
+            if (rows > 2) ring_.multiply(products[0], products[2]);
+            if (!weights_.empty()) ring_.multiply(products[0], weights_[0]);
+            ring_.add(total, products[0], negative);
+        }
+
+        template <class Multiply>
+        void multiply_rows(std::array<Product, lanes> &products, const Multiply &multiply) const {
+            const std::size_t rows = row_sums_.size();
+            std::size_t r = 0;
+            for (; r + lanes <= rows; r += lanes)
+                for (std::size_t k = 0; k < lanes; ++k) multiply(products[k], r + k);
+            for (std::size_t k = 0; r < rows; ++k, ++r) multiply(products[k], r);
         }
 
         // No square is taken that the result does not hold, so none is larger when all are whole numbers.
-        void multiply_by_power(Product &product, std::int32_t exponent) {
-            for (;; ring_.multiply(power_, power_)) {
-                if (exponent & 1) ring_.multiply(product, power_);
+        void multiply_power(Product &product, std::size_t row) const {
+            Product power;
+            ring_.round(power, row_sums_[row]);
+            for (std::int32_t exponent = sum_.rows_[row].count;; ring_.multiply(power, power)) {
+                if (exponent & 1) ring_.multiply(product, power);
                 exponent >>= 1;
                 if (exponent == 0) return;
             }
@@ -257,20 +258,21 @@ template <class Ring> class RyserSum {
         std::vector<Level> levels_;
         std::vector<RowSum> row_sums_;
         std::int64_t zeros_ = 0; // among these
-        Product one_, power_;
-        std::vector<Product> products_, weights_;
+        Product one_;
+        std::vector<Product> weights_;
     };
 
     std::uint64_t piece_begin(std::uint64_t k) const {
-        const std::uint64_t terms = shape_.terms;
-        return terms / pieces() * k + std::min(k, terms % pieces());
+        return terms_ / pieces() * k + std::min(k, terms_ % pieces());
     }
 
     Ring ring_;
-    RyserShape shape_;
-    std::vector<RowSum> start_;               // of the row sums
-    std::vector<std::vector<Entry>> entries_; // by level
-    std::vector<std::vector<Product>> weights_;
+    const std::vector<EqualLines> &rows_, &columns_;
+    std::uint64_t terms_ = 1;
+    bool some_row_repeats_ = false;
+    std::vector<RowSum> start_;                 // of the row sums
+    std::vector<std::vector<Entry>> entries_;   // by level
+    std::vector<std::vector<Product>> weights_; // none: each column is there once
 };
 
 // Each sum's total; all sums are of one plan. The pieces of the second follow those of the first.
@@ -280,7 +282,7 @@ std::vector<typename Ring::Total> totals_of(const std::vector<RyserSum<Ring>> &s
     std::vector<Total> totals;
     if (sums.empty()) return totals;
     const std::uint64_t pieces = sums.front().pieces();
-    const double terms = static_cast<double>(sums.front().shape().terms);
+    const double terms = static_cast<double>(sums.front().terms());
     const auto run = [&](std::uint64_t k) { return sums[k / pieces].run_piece(k % pieces, control); };
     const std::vector<Total> parts =
         parts_of_pieces(control, pieces * sums.size(), terms / static_cast<double>(pieces),

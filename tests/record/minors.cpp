@@ -1,10 +1,8 @@
 #include "tests/record/host.hpp"
 
 #include "bench/families.hpp"
-#include "lib/glynn/minors/gradient_sums.hpp"
 #include "lib/glynn/minors/left_out_on_device.hpp"
 #include "lib/glynn/minors/left_out_pieces.hpp"
-#include "lib/glynn/minors/minor_sums.hpp"
 #include "tests/record/played.hpp"
 
 #include <cmath>
@@ -15,7 +13,7 @@ using perm::families::Random;
 namespace {
 
 GridMatrix lines_of(const LeftOutShape &shape, bool far_apart, Random &random) {
-    GridMatrix lines(shape.row_count, shape.column_count, shape.is_complex);
+    GridMatrix lines = shape.no_lines();
     const auto entry = [&] {
         return std::ldexp(random.uniform(-1, 1), far_apart ? static_cast<int>(random.integer(-60, 60)) : 0);
     };
@@ -36,12 +34,11 @@ std::vector<double> numbers_of(const LeftOutShape &shape, const GridMatrix &line
         numbers.push_back(put(x));
         numbers.insert(numbers.end(), {x[0], x[1]});
     };
+    const LeftOutSums sums(shape.what, lines, std::move(found));
     if (shape.what == LeftOut::minors) {
-        const MinorSums sums(lines, std::move(found));
         for (int i = 0; i < shape.rows(); ++i) take([&](double *to) { return sums.put(i, to); });
         return numbers;
     }
-    const GradientSums sums(lines, std::move(found));
     for (int i = 0; i < shape.rows(); ++i)
         for (int j = 0; j < shape.columns(); ++j) take([&](double *to) { return sums.put(i, j, 1, 0, to); });
     take([&](double *to) { return sums.put_permanent(to); });
@@ -54,7 +51,7 @@ std::string minors_text(HostQueue &queue, const LeftOutShape &shape) {
     for (const bool far_apart : {false, true}) lines.push_back(lines_of(shape, far_apart, random));
     LeftOutOnDevice device(queue, shape, 1e-3, 1 << 20);
     RunControl control;
-    const std::uint64_t tasks = share_of(shape).tasks();
+    const std::uint64_t tasks = shape.share().tasks();
     const std::vector<LineSums> found = device.run(lines, {0, tasks}, control);
     std::string text = fmt::format("tasks={} numbers=", tasks);
     for (std::size_t k = 0; k < lines.size(); ++k) {

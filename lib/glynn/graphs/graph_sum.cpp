@@ -1,6 +1,6 @@
 #include "lib/glynn/graphs/graph_sum.hpp"
 
-#include "lib/bjorklund/doubles.hpp"
+#include "lib/bjorklund/bjorklund.hpp"
 #include "lib/glynn/small_matrix.hpp"
 #include "lib/hermite/hermite.hpp"
 
@@ -41,7 +41,7 @@ class Reading {
     bool is_symmetric() const {
         for (int i = 0; i < a_.given; ++i)
             for (int j = i; j < a_.given; ++j) {
-                const Entry x = entry(i, j), y = entry(j, i);
+                const Entry x = a_.entry(i, j), y = a_.entry(j, i);
                 if (!is_double(x) || !is_double(y)) return false;
                 if (a_.is_integer ? a_.integers[a_.at(i, j)] != a_.integers[a_.at(j, i)] ||
                                         std::fabs(x.real()) > most_whole
@@ -70,16 +70,11 @@ class Reading {
     }
 
   private:
-    Entry entry(int i, int j) const {
-        const std::size_t k = a_.at(i, j);
-        if (a_.is_integer) return static_cast<double>(a_.integers[k]);
-        return {a_.re[k], a_.is_complex ? a_.im[k] : 0};
-    }
     Entry between(int i, int j) const {
         const int line = lines_.given[static_cast<std::size_t>(i)],
                   other = lines_.given[static_cast<std::size_t>(j)];
         if (i == j && lines_.weights) return (*lines_.weights)[static_cast<std::size_t>(line)];
-        return entry(line, other); // copies follow each other: of two lines the upper half's
+        return a_.entry(line, other); // copies follow each other: of two lines the upper half's
     }
 
     const SmallMatrix &a_;

@@ -6,9 +6,6 @@
 #include "lib/base/error.hpp"
 #include "lib/base/system.hpp"
 #include "lib/base/threads.hpp"
-#include "lib/glynn/minors/gradient_sums.hpp"
-#include "lib/glynn/minors/left_out_pieces.hpp"
-#include "lib/glynn/minors/minor_sums.hpp"
 #include "lib/input/dense.hpp"
 #include "lib/run/gpu_queues.hpp"
 #include "lib/run/numbered_sum.hpp"
@@ -172,71 +169,56 @@ void for_each_matrix(std::int64_t count, double seconds, const Options &options,
                });
 }
 
-// By the CPU's threads or GPUs, which sum the same: Sums of the lines that read(m, lines) has read, told by
-// tell(m, sums).
-template <class Sums> class DenseRun {
-  public:
-    // `seconds`: of a matrix, on one thread.
-    DenseRun(const LeftOutShape &shape, std::int64_t count, double seconds, const Options &options,
-             RunControl &control)
-        : shape_(shape), count_(count), seconds_(seconds), options_(options), control_(control) {}
-
-    template <class Read, class Tell> void run(const Read &read, const Tell &tell) const {
-        const double all = seconds_ * static_cast<double>(count_) / options_.threads;
-        if (goes_to_gpu(options_, shape_, count_, all) &&
-            run_on_gpu(left_out_work, options_, [&] { on_gpus(read, tell); }))
-            return;
-        if (control_.pieces().store) return in_pieces(read, tell, {}, options_.threads);
-        for_each_matrix(count_, seconds_, options_, control_,
-                        [&](std::int64_t m, int threads, RunControl &part) {
-                            GridMatrix lines{shape_.row_count, shape_.column_count, shape_.is_complex};
-                            read(m, lines);
-                            tell(m, Sums(lines, threads, part));
-                        });
-    }
-
-  private:
-    template <class Read, class Tell> void on_gpus(const Read &read, const Tell &tell) const {
-        GpuQueues queues(options_);
-        const DeviceQueues all = queues.when_needed();
-        const PlanMachine machine(options_);
-        in_pieces(read, tell, {&all, left_out_seconds(shape_, machine.gpu()), options_.threads},
-                  machine.gpu_count());
-    }
-
-    // `workers`: threads, or devices.
-    template <class Read, class Tell>
-    void in_pieces(const Read &read, const Tell &tell, const LeftOutDevices &devices, int workers) const {
-        const double seconds = devices.queues ? devices.seconds : seconds_,
-                     all = control_.pieces().share() * seconds * static_cast<double>(count_);
-        require_time(seconds, all / workers, options_);
-        control_.poll();
-        control_.begin(all, all / workers);
-        with_threads(options_.threads, [&] {
-            LeftOutPieces(shape_, count_, seconds_)
-                .run({read, [&](std::int64_t m, const GridMatrix &lines,
-                                LineSums sums) { tell(m, Sums(lines, std::move(sums))); }},
-                     devices, control_);
-        });
-    }
-
-    const LeftOutShape &shape_;
-    const std::int64_t count_;
-    const double seconds_;
-    const Options &options_;
-    RunControl &control_;
-};
-
-double terms_of(const DenseSide &side) {
-    return std::accumulate(side.count.begin(), side.count.end(), 0.5,
-                           [](double terms, int count) { return terms * (count + 1); });
-}
-
 } // namespace
 
 ShardCount DenseMinors::shards() const {
     return count() == 0 || shape_.columns() == 0 ? ShardCount{}
                                                  : LeftOutPieces(shape_, count(), seconds_).shards();
+}
+
+// By the CPU's threads or GPUs, which sum the same.
+void DenseMinors::run(const Options &options, RunControl &control, const MinorPlaces &to) const {
+    const bool gradients = what() == LeftOut::gradients;
+    if (numbers() > 0 && !to.numbers)
+        throw Error(PERM_BAD_ARGUMENT, formatted("the place for the {} is a null pointer",
+                                                 gradients ? "gradients" : "sub-permanents"));
+    std::fill_n(to.numbers, at(numbers()) * parts(), 0.0);
+    if (to.bounds) std::fill_n(to.bounds, at(numbers()), 0.0);
+    if (shape_.columns() == 0) return tell_of_nothing(to);
+    if (gradients) control.memory().take(shape_.bytes(options.threads));
+    const auto on_gpus = [&] {
+        GpuQueues queues(options);
+        const DeviceQueues all = queues.when_needed();
+        const PlanMachine machine(options);
+        in_pieces(options, control, to, {&all, left_out_seconds(shape_, machine.gpu()), options.threads},
+                  machine.gpu_count());
+    };
+    const double all = seconds_ * static_cast<double>(count()) / options.threads;
+    if (goes_to_gpu(options, shape_, count(), all) && run_on_gpu(left_out_work, options, on_gpus)) return;
+    if (control.pieces().store) return in_pieces(options, control, to, {}, options.threads);
+    for_each_matrix(count(), seconds_, options, control, [&](std::int64_t m, int threads, RunControl &part) {
+        GridMatrix lines = shape_.no_lines();
+        read(m, lines);
+        tell(m, LeftOutSums(shape_, lines, threads, part), to);
+    });
+}
+
+// `workers`: threads, or devices.
+void DenseMinors::in_pieces(const Options &options, RunControl &control, const MinorPlaces &to,
+                            const LeftOutDevices &devices, int workers) const {
+    const double seconds = devices.queues ? devices.seconds : seconds_,
+                 all = control.pieces().share() * seconds * static_cast<double>(count());
+    require_time(seconds, all / workers, options);
+    control.poll();
+    control.begin(all, all / workers);
+    with_threads(options.threads, [&] {
+        LeftOutPieces(shape_, count(), seconds_)
+            .run({[&](std::int64_t m, GridMatrix &lines) { read(m, lines); },
+                  [&](std::int64_t m, const GridMatrix &lines, LineSums sums) {
+                      tell(m, LeftOutSums(shape_.what, lines, std::move(sums)), to);
+                  }},
+                 devices, control);
+    });
 }
 
 SubPermanents::SubPermanents(const perm_dense *a)
@@ -258,32 +240,25 @@ SubPermanents::SubPermanents(const perm_dense *a)
                     formatted("a line that is not left out stands {} times: {} are the most",
                               summed_.count.front(), most_of_kind));
     shape_ = {LeftOut::minors, left_.count, summed_.count, matrices_.is_complex()};
-    seconds_ = 1e-6 + minor_seconds(left_.kinds(), terms_of(summed_), matrices_.is_complex());
+    seconds_ = 1e-6 + shape_.seconds();
     lines_ = is_by_rows_ ? a->n_rows : a->n_cols;
 }
 
-void SubPermanents::run(const Options &options, RunControl &control, const MinorPlaces &to) const {
-    if (count() > 0 && !to.numbers)
-        throw Error(PERM_BAD_ARGUMENT, "the place for the sub-permanents is a null pointer");
-    std::fill_n(to.numbers, at(numbers()) * parts(), 0.0);
-    if (to.bounds) std::fill_n(to.bounds, at(numbers()), 0.0);
-    if (summed_.kinds() == 0) { // of one line: the permanent of nothing
-        for (std::int64_t m = 0; m < count(); ++m) to.numbers[at(m * lines_ + left_.line[0]) * parts()] = 1;
-        return;
+void SubPermanents::read(std::int64_t m, GridMatrix &grid) const {
+    matrices_.read(m, left_, summed_, !is_by_rows_, grid);
+    grid.fix();
+}
+
+void SubPermanents::tell(std::int64_t m, const LeftOutSums &sums, const MinorPlaces &to) const {
+    for (int i = 0; i < left_.kinds(); ++i) {
+        const std::size_t place = at(m * lines_ + left_.line[at(i)]);
+        const double bound = sums.put(i, to.numbers + place * parts());
+        if (to.bounds) to.bounds[place] = bound;
     }
-    DenseRun<MinorSums>(shape_, count(), seconds_, options, control)
-        .run(
-            [&](std::int64_t m, GridMatrix &grid) {
-                matrices_.read(m, left_, summed_, !is_by_rows_, grid);
-                grid.fix();
-            },
-            [&](std::int64_t m, const MinorSums &sums) {
-                for (int i = 0; i < left_.kinds(); ++i) {
-                    const std::size_t place = at(m * lines_ + left_.line[at(i)]);
-                    const double bound = sums.put(i, to.numbers + place * parts());
-                    if (to.bounds) to.bounds[place] = bound;
-                }
-            });
+}
+
+void SubPermanents::tell_of_nothing(const MinorPlaces &to) const {
+    for (std::int64_t m = 0; m < count(); ++m) to.numbers[at(m * lines_ + left_.line[0]) * parts()] = 1;
 }
 
 DenseGradients::DenseGradients(const perm_dense *a)
@@ -300,7 +275,7 @@ DenseGradients::DenseGradients(const perm_dense *a)
     ones_ = n - static_cast<int>(columns_.total);
     shape_ = {LeftOut::gradients, rows_.count, std::vector<int>(at(n), 1), matrices_.is_complex()};
     shape_.row_count.insert(shape_.row_count.end(), at(ones_), 1);
-    seconds_ = 1e-6 + gradient_seconds(shape_.rows(), n, shape_.is_complex);
+    seconds_ = 1e-6 + shape_.seconds();
     n_cols_ = a->n_cols;
 }
 
@@ -310,7 +285,7 @@ void DenseGradients::read(std::int64_t m, GridMatrix &grid) const {
     grid.fix();
 }
 
-void DenseGradients::tell(std::int64_t m, const GradientSums &sums, const MinorPlaces &to) const {
+void DenseGradients::tell(std::int64_t m, const LeftOutSums &sums, const MinorPlaces &to) const {
     int first_copy = 0;
     for (std::size_t j = 0; j < column_line_.size(); first_copy += column_count_[j++])
         for (int i = 0; i < rows_.kinds(); ++i) {
@@ -326,16 +301,36 @@ void DenseGradients::tell(std::int64_t m, const GradientSums &sums, const MinorP
     if (to.permanent_bounds) to.permanent_bounds[m] = bound;
 }
 
-void DenseGradients::run(const Options &options, RunControl &control, const MinorPlaces &to) const {
-    if (numbers() > 0 && !to.numbers)
-        throw Error(PERM_BAD_ARGUMENT, "the place for the gradients is a null pointer");
-    std::fill_n(to.numbers, at(numbers()) * parts(), 0.0);
-    if (to.bounds) std::fill_n(to.bounds, at(numbers()), 0.0);
-    control.memory().take(
-        gradient_bytes(shape_.rows(), shape_.columns(), shape_.is_complex, options.threads));
-    DenseRun<GradientSums>(shape_, count(), seconds_, options, control)
-        .run([&](std::int64_t m, GridMatrix &grid) { read(m, grid); },
-             [&](std::int64_t m, const GradientSums &sums) { tell(m, sums, to); });
+TaskIdentity MinorsTask::identity() const {
+    const bool gradients = minors_.what() == LeftOut::gradients;
+    return {TaskIdentity::minors,
+            {{digest_of_bytes(gradients ? "derivatives" : "sub-permanents"),
+              gradients ? "sub-permanents" : "derivatives of dense matrices"},
+             {minors_.matrices().digest(), "other matrices"}}};
+}
+
+KeptAbout MinorsTask::about() const {
+    KeptAbout it;
+    it.n = minors_.matrices().order();
+    it.entries = minors_.matrices().entries() * minors_.count();
+    it.way = engine_name(engine_for(Goal::dense));
+    const ShardCount all = shards();
+    it.seconds = all.seconds * static_cast<double>(all.count) / options_.threads;
+    return it;
+}
+
+Minors MinorsTask::run(PieceStore *store, RunControl &control, const Told &) const {
+    const std::size_t numbers = at(minors_.numbers()), parts = minors_.parts(),
+                      permanents = minors_.what() == LeftOut::gradients ? at(minors_.count()) : 0;
+    Minors found{std::vector<double>(numbers * parts), std::vector<double>(numbers),
+                 std::vector<double>(permanents * parts), std::vector<double>(permanents)};
+    RunControl own(control, 1, PieceScope{store, {}});
+    const bool with_permanents = permanents > 0;
+    minors_.run(options_, own,
+                {found.numbers.data(), found.bounds.data(),
+                 with_permanents ? found.permanents.data() : nullptr,
+                 with_permanents ? found.permanent_bounds.data() : nullptr});
+    return found;
 }
 
 } // namespace libperm

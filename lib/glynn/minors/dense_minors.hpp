@@ -2,10 +2,11 @@
 #pragma once
 
 #include "lib/glynn/grid_matrix.hpp"
-#include "lib/glynn/minors/left_out_on_device.hpp"
+#include "lib/glynn/minors/left_out_pieces.hpp"
 #include "lib/input/options.hpp"
 #include "lib/run/parts.hpp"
 #include "lib/run/run_control.hpp"
+#include "lib/run/task.hpp"
 
 #include <perm.h>
 
@@ -67,8 +68,6 @@ class DenseMatrices {
     const bool is_complex_;
 };
 
-class GradientSums;
-
 // Where they go, as perm.h tells; null: not wanted, but for the numbers.
 struct MinorPlaces {
     double *numbers, *bounds;
@@ -87,14 +86,22 @@ class DenseMinors {
     const DenseMatrices &matrices() const { return matrices_; }
 
     // Sums that the control's store has are taken from it. Throws Error.
-    virtual void run(const Options &options, RunControl &control, const MinorPlaces &to) const = 0;
+    void run(const Options &options, RunControl &control, const MinorPlaces &to) const;
 
   protected:
     explicit DenseMinors(const perm_dense *a) : matrices_(a) {}
 
+    virtual void read(std::int64_t m, GridMatrix &grid) const = 0;
+    virtual void tell(std::int64_t m, const LeftOutSums &sums, const MinorPlaces &to) const = 0;
+    virtual void tell_of_nothing(const MinorPlaces &) const {} // where there are no columns to sum over
+
     const DenseMatrices matrices_;
     LeftOutShape shape_{};
-    double seconds_ = 0;
+    double seconds_ = 0; // of a matrix, on one thread
+
+  private:
+    void in_pieces(const Options &options, RunControl &control, const MinorPlaces &to,
+                   const LeftOutDevices &devices, int workers) const;
 };
 
 // perm_sub_permanents.
@@ -103,9 +110,12 @@ class SubPermanents final : public DenseMinors {
     // The matrices stay. Throws Error.
     explicit SubPermanents(const perm_dense *a);
     std::int64_t numbers() const override { return count() * lines_; }
-    void run(const Options &options, RunControl &control, const MinorPlaces &to) const override;
 
   private:
+    void read(std::int64_t m, GridMatrix &grid) const override;
+    void tell(std::int64_t m, const LeftOutSums &sums, const MinorPlaces &to) const override;
+    void tell_of_nothing(const MinorPlaces &to) const override; // of one line: the permanent of nothing
+
     DenseSide left_, summed_;
     std::int64_t lines_ = 0; // of the longer way, as they were written
     bool is_by_rows_ = false;
@@ -117,11 +127,10 @@ class DenseGradients final : public DenseMinors {
     // The matrices stay. Throws Error.
     explicit DenseGradients(const perm_dense *a);
     std::int64_t numbers() const override { return count() * matrices_.entries(); }
-    void run(const Options &options, RunControl &control, const MinorPlaces &to) const override;
 
   private:
-    void read(std::int64_t m, GridMatrix &grid) const;
-    void tell(std::int64_t m, const GradientSums &sums, const MinorPlaces &to) const;
+    void read(std::int64_t m, GridMatrix &grid) const override;
+    void tell(std::int64_t m, const LeftOutSums &sums, const MinorPlaces &to) const override;
 
     DenseSide rows_, columns_; // the columns written out
     std::vector<int> column_count_;
@@ -129,6 +138,27 @@ class DenseGradients final : public DenseMinors {
     std::int64_t n_cols_ = 0;
     int ones_ = 0; // on a diagonal below
     bool is_transposed_ = false;
+};
+
+struct Minors {
+    std::vector<double> numbers, bounds;
+    std::vector<double> permanents, permanent_bounds; // with derivatives
+};
+
+// As a task: its pieces are those of the sums.
+class MinorsTask final : public TaskOf<Minors> {
+  public:
+    // Both must outlive it.
+    MinorsTask(const DenseMinors &minors, const Options &options) : minors_(minors), options_(options) {}
+
+    TaskIdentity identity() const override;
+    ShardCount shards() const override { return minors_.shards(); }
+    KeptAbout about() const override;
+    Minors run(PieceStore *store, RunControl &control, const Told &told) const override;
+
+  private:
+    const DenseMinors &minors_;
+    const Options &options_;
 };
 
 } // namespace libperm

@@ -1,9 +1,7 @@
 #include "lib/glynn/minors/left_out_on_device.hpp"
 
+#include "jit/lanes/count_sum.hpp"
 #include "lib/base/error.hpp"
-#include "lib/glynn/minors/gradient_sums.hpp"
-#include "lib/glynn/minors/minor_sums.hpp"
-#include "lib/glynn/term_answer.hpp"
 #include "lib/input/options.hpp"
 #include "lib/run/placement.hpp"
 #include "preprocess/index.hpp"
@@ -24,18 +22,6 @@ constexpr double launch_seconds = 0.1; // of one launch at most, as predicted
 constexpr double real_clocks = 27, complex_clocks = 245, matrix_seconds = 1e-5;
 
 } // namespace
-
-StepPieces share_of(const LeftOutShape &shape) {
-    static constexpr double nothing = 0;
-    CountedColumns a;
-    a.re = &nothing;
-    a.im = shape.is_complex ? &nothing : nullptr;
-    a.rows = shape.rows();
-    a.columns = shape.columns();
-    a.row_count = shape.row_count.data();
-    a.column_count = shape.column_count.data();
-    return shape.what == LeftOut::gradients ? gradient_share(a) : minor_share(a);
-}
 
 bool device_takes(const LeftOutShape &shape) {
     return shape.rows() >= 2 && shape.columns() <= most_summed_kinds &&
@@ -65,7 +51,7 @@ LeftOutOnDevice::LeftOutOnDevice(DeviceQueue &queue, LeftOutShape shape, double 
       scratch_(queue),
       pieces_(queue),
       sums_(queue) {
-    const StepPieces share = share_of(shape_);
+    const StepPieces share = shape_.share();
     tasks_ = share.tasks();
     steps_ = shape_.what == LeftOut::gradients ? 1 : std::min(share.steps, share.piece);
     per_task_ = share.steps / (tasks_ * steps_);
@@ -167,12 +153,12 @@ std::vector<LineSums> LeftOutOnDevice::run(std::span<const GridMatrix> matrices,
     queue_.copy_out(told.data(), sums_.address(), told.size() * sizeof(double));
     std::vector<LineSums> sums(count, shape_.no_sums());
     parallel_for(count, [&](std::uint64_t k) {
-        sums[k] = sums_of_task(told.data() + k * kernel.task_doubles(), kernel);
+        sums[k] = read_sums(told.data() + k * kernel.task_doubles(), kernel);
     });
     return sums;
 }
 
-LineSums LeftOutOnDevice::sums_of_task(const double *told, const LeftOutKernel &kernel) const {
+LineSums LeftOutOnDevice::read_sums(const double *told, const LeftOutKernel &kernel) const {
     LineSums sums = shape_.no_sums();
     const auto rows = at(kernel.rows);
     for (int j = 0; j < kernel.sum_columns(); ++j)

@@ -1,5 +1,5 @@
 // Sums of products with each factor left out on a GPU, of one matrix or of many of a shape: those of
-// GradientSums and MinorSums, task by task, with the same bits.
+// LeftOutSums, task by task, with the same bits.
 #pragma once
 
 #include "jit/driver/gpu_properties.hpp"
@@ -7,7 +7,7 @@
 #include "jit/lanes/line_sums.hpp"
 #include "jit/queue/device_queue.hpp"
 #include "lib/glynn/grid_matrix.hpp"
-#include "lib/glynn/minors/line_tasks.hpp"
+#include "lib/glynn/minors/left_out_sums.hpp"
 #include "lib/run/run_control.hpp"
 
 #include <span>
@@ -16,20 +16,6 @@
 namespace libperm {
 
 struct Options;
-
-// Rows of any counts, and columns.
-struct LeftOutShape {
-    LeftOut what;
-    std::vector<int> row_count, column_count;
-    bool is_complex;
-
-    int rows() const { return static_cast<int>(row_count.size()); }
-    int columns() const { return static_cast<int>(column_count.size()); }
-    LineSums no_sums() const { return {rows(), what == LeftOut::gradients ? columns() : 1, is_complex}; }
-};
-
-// How a CPU shares out the sums of a matrix, and so does a device.
-StepPieces share_of(const LeftOutShape &shape);
 
 // Whether a kernel can be made for them: of fewer lines a CPU is as quick.
 bool device_takes(const LeftOutShape &shape);
@@ -61,7 +47,7 @@ class LeftOutOnDevice {
     LeftOutKernel kernel(bool is_split) const;
     void bring_in(std::span<const GridMatrix> matrices, const LeftOutKernel &kernel);
     void launch(const LeftOutKernel &kernel, std::size_t matrices, NumberRange of_each, RunControl &control);
-    LineSums sums_of_task(const double *told, const LeftOutKernel &kernel) const;
+    LineSums read_sums(const double *told, const LeftOutKernel &kernel) const;
 
     DeviceQueue &queue_;
     const LeftOutShape shape_;

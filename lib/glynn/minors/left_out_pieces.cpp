@@ -2,8 +2,6 @@
 
 #include "lib/base/fields.hpp"
 #include "lib/base/threads.hpp"
-#include "lib/glynn/minors/gradient_sums.hpp"
-#include "lib/glynn/minors/minor_sums.hpp"
 #include "lib/run/on_each_device.hpp"
 #include "lib/run/pieces.hpp"
 #include "preprocess/index.hpp"
@@ -24,12 +22,6 @@ constexpr std::uint64_t most_pieces = 1 << 16;      // of whole matrices
 constexpr double least_seconds = 0.01;              // of a piece of these, and of a shard
 constexpr std::uint64_t bytes_of_round = 128 << 20; // of sums
 constexpr double seconds_between_parts = 1;         // of a device's, where they are kept
-
-LineSums task_sums(const LeftOutShape &shape, const GridMatrix &lines, NumberRange task,
-                   RunControl &control) {
-    return shape.what == LeftOut::gradients ? gradient_task(lines.view(), task, control)
-                                            : minor_task(lines.view(), task, control);
-}
 
 // The tasks in their order; one alone stays as it is.
 LineSums added_up(std::span<const LineSums> tasks, const LeftOutShape &shape) {
@@ -65,7 +57,7 @@ void load_part(cereal::PortableBinaryInputArchive &ar, LeftOutPart &part) { fiel
 } // namespace
 
 LeftOutPieces::LeftOutPieces(LeftOutShape shape, std::int64_t count, double seconds)
-    : shape_(std::move(shape)), count_(count), seconds_(seconds), tasks_(share_of(shape_).in_tasks()) {
+    : shape_(std::move(shape)), count_(count), seconds_(seconds), tasks_(shape_.share().in_tasks()) {
     const auto matrices = static_cast<std::uint64_t>(count_);
     if (tasks_.count() > 1 && matrices <= most_tasks / tasks_.count()) {
         pieces_of_round_ = std::max<std::uint64_t>(matrices * tasks_.count(), 1);
@@ -117,7 +109,7 @@ class LeftOutPieces::Round {
     }
 
     GridMatrix lines(std::uint64_t m) const {
-        GridMatrix lines = of_.new_lines();
+        GridMatrix lines = of_.shape_.no_lines();
         matrices_.read(static_cast<std::int64_t>(m), lines);
         return lines;
     }
@@ -129,7 +121,7 @@ class LeftOutPieces::Round {
             const GridMatrix own = lines(m);
             std::vector<LineSums> sums;
             for (std::uint64_t t = tasks.first; t < tasks.last; ++t)
-                sums.push_back(task_sums(of_.shape_, own, of_.tasks_[t], control));
+                sums.push_back(sums_of_task(of_.shape_, own, of_.tasks_[t], control));
             part.sums[m - matrices.first] = added_up(sums, of_.shape_);
         }
         return part;

@@ -35,7 +35,6 @@ class LeftOutPieces {
     LeftOutPieces(LeftOutShape shape, std::int64_t count, double seconds);
 
     ShardCount shards() const;
-    GridMatrix new_lines() const { return {shape_.row_count, shape_.column_count, shape_.is_complex}; }
 
     // Those that the control's store has are taken from it. Progress is in seconds as predicted, of a thread
     // or a device. Returns the bytes that devices took.

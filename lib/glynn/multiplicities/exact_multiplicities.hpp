@@ -18,9 +18,9 @@ struct ExactMultiplicities {
     std::int64_t n = 0, nnz = 0;
 };
 
-// A sum over counts (lib/ryser/sums.hpp) modulo primes, of what would have millions of entries, in memory for
-// the kinds alone. Empty where the general road is to answer: the matrix is smaller, has too many kinds, or
-// the options want something else. Throws Error when stopped by its control.
+// A sum over counts (lib/ryser/ryser.hpp) modulo primes, of what would have millions of entries, in memory
+// for the kinds alone. Empty where the general road is to answer: the matrix is smaller, has too many kinds,
+// or the options want something else. Throws Error when stopped by its control.
 std::optional<ExactMultiplicities> compute_exact_multiplicities(const perm_csr *a, const Options &options,
                                                                 RunControl &control);
 

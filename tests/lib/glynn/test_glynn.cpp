@@ -2,7 +2,7 @@
 #include "bench/families.hpp"
 #include "lib/glynn/calls/compute_small.hpp"
 #include "lib/glynn/glynn_double.hpp"
-#include "lib/glynn/glynn_int128.hpp"
+#include "lib/glynn/glynn_integers.hpp"
 #include "lib/glynn/small_grid.hpp"
 #include "lib/glynn/small_matrix.hpp"
 #include "lib/glynn/term_answer.hpp"

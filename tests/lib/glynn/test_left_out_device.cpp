@@ -5,9 +5,7 @@
 #include "jit/driver/jit_error.hpp"
 #include "jit/kernel/left_out.hpp"
 #include "jit/queue/gpu_queue.hpp"
-#include "lib/glynn/minors/gradient_sums.hpp"
 #include "lib/glynn/minors/left_out_pieces.hpp"
-#include "lib/glynn/minors/minor_sums.hpp"
 #include "lib/run/gpu_device.hpp"
 #include "tests/support/host_queue.hpp"
 #include "tests/support/ptxas.hpp"
@@ -39,7 +37,7 @@ LeftOutShape tall(int columns, bool is_complex) {
 enum class Kind { doubles, integers, scaled };
 
 GridMatrix random_lines(const LeftOutShape &shape, Kind kind, families::Random &random) {
-    GridMatrix lines(shape.row_count, shape.column_count, shape.is_complex);
+    GridMatrix lines = shape.no_lines();
     const auto entry = [&] {
         if (kind == Kind::integers) return static_cast<double>(random.integer(-3, 3));
         const double x = 2 * random.uniform() - 1;
@@ -58,32 +56,23 @@ bool same(double x, double y) { return std::bit_cast<std::uint64_t>(x) == std::b
 
 int compared = 0;
 
-// put(sums, i, j, to) of each sum returns its bound.
-template <class Sums, class Put>
-void check_same(const GridMatrix &lines, LineSums sums, int threads, int columns, const Put &put) {
+// Of gradients the permanent, too, as if it stood in a column of its own.
+void check_same(const LeftOutShape &shape, const GridMatrix &lines, LineSums sums, int threads) {
     RunControl control;
-    const Sums here(lines, threads, control), there(lines, std::move(sums));
+    const LeftOutSums here(shape, lines, threads, control), there(shape.what, lines, std::move(sums));
+    const bool gradients = shape.what == LeftOut::gradients;
+    const auto put = [&](const LeftOutSums &of, int i, int j, double *to) {
+        return gradients && j == shape.columns() ? of.put_permanent(to) : of.put(i, j, 1, 0, to);
+    };
     int wrong = 0;
-    for (int i = 0; i < lines.view().rows; ++i)
-        for (int j = 0; j < columns; ++j) {
+    for (int i = 0; i < shape.rows(); ++i)
+        for (int j = 0; j < (gradients ? shape.columns() + 1 : 1); ++j) {
             double x[2]{}, y[2]{};
             const double bound = put(here, i, j, x);
             wrong += !same(bound, put(there, i, j, y)) || !same(x[0], y[0]) || !same(x[1], y[1]);
             ++compared;
         }
     CHECK(wrong == 0);
-}
-
-void check_same(const LeftOutShape &shape, const GridMatrix &lines, LineSums sums, int threads) {
-    if (shape.what == LeftOut::minors)
-        return check_same<MinorSums>(
-            lines, std::move(sums), threads, 1,
-            [](const MinorSums &of, int i, int, double *to) { return of.put(i, to); });
-    // The permanent as if it stood in a column of its own.
-    check_same<GradientSums>(lines, std::move(sums), threads, shape.columns() + 1,
-                             [&](const GradientSums &of, int i, int j, double *to) {
-                                 return j == shape.columns() ? of.put_permanent(to) : of.put(i, j, 1, 0, to);
-                             });
 }
 
 LineSums added_up(std::span<const LineSums> tasks, const LeftOutShape &shape) {
@@ -106,7 +95,7 @@ void check_shape(DeviceQueue &queue, const LeftOutShape &shape, std::size_t room
     for (const Kind kind : {Kind::integers, Kind::doubles, Kind::scaled})
         lines.push_back(random_lines(shape, kind, random));
     // One by one, each on as many grids as it has; and all at once.
-    const std::uint64_t tasks = share_of(shape).tasks();
+    const std::uint64_t tasks = shape.share().tasks();
     const auto check = [&](std::span<const GridMatrix> some) {
         const std::vector<LineSums> sums = device.run(some, {0, tasks}, control);
         REQUIRE(sums.size() == some.size() * tasks);

@@ -42,7 +42,7 @@ std::vector<RyserPlan> plans_for(const ExactBlock &block, const LineClasses &kin
     std::vector<RyserPlan> plans{plan_ryser(block.pattern, t)};
     if (!kinds.of_row.empty())
         for (const bool transposed : {false, true})
-            plans.push_back(plan_ryser_by_counts(block.pattern, t, kinds, transposed));
+            plans.push_back(plan_ryser_sum(block.pattern, t, kinds, transposed));
     return plans;
 }
 
@@ -108,7 +108,7 @@ TEST_CASE("random matrices of every kind, over subsets and over counts") {
                 const Outcome outcome = compute(plan, block, c.run);
                 check(outcome, truth);
                 ++compared;
-                counted += plan.counted();
+                counted += plan.counted;
                 finite += std::isfinite(outcome.rel_error_bound);
                 exact += outcome.exact && !is_zero(truth);
                 if (entries == Complexes::positive && !is_zero(truth) && !equal_lines)

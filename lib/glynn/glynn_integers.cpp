@@ -1,10 +1,12 @@
-#include "lib/glynn/glynn_int128.hpp"
+#include "lib/glynn/glynn_integers.hpp"
 
 #include "lib/glynn/sign_pieces.hpp"
 #include "lib/glynn/small_matrix.hpp"
 #include "lib/number/bits.hpp"
+#include "lib/run/run_control.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 
@@ -102,21 +104,32 @@ bool make_integer(const SmallMatrix &a, IntegerColumns &out) {
 constexpr int low_columns = 2, at_once = 1 << low_columns;
 constexpr int quick_order = 10; // up to which 128 bits take microseconds
 
+// A walk's terms have a Row, a number of which rows' sums are made, a Sum, what they come to, and a Total,
+// what that is as a number: they are products of row sums, 1 at first. Four of them have the signs +, -, -,
+// +.
+
 // Numbers modulo 2^64 or 2^128, and a row's sum, which is known to fit 64 bits where 128 are needed.
 template <class Ring> Ring ring(std::uint64_t x) { return static_cast<Ring>(static_cast<std::int64_t>(x)); }
 template <> UInt128 ring(std::uint64_t x) {
     return static_cast<UInt128>(static_cast<Int128>(static_cast<std::int64_t>(x)));
 }
 
-template <class Ring> struct Real {
+template <class Ring> struct RealTerm {
     using Row = std::uint64_t;
-    Ring re = 0;
+    struct Sum {
+        Ring re = 0;
+        Sum &operator+=(const Sum &x) { return re += x.re, *this; }
+    };
+    using Total = Sum;
+    Ring re = 1;
 
     void multiply(Row x) { re *= ring<Ring>(x); }
-    void add(const Real &x) { re += x.re; }
-    void subtract(const Real &x) { re -= x.re; }
+    static void add(const std::array<RealTerm, at_once> &x, bool negative, Sum &to) {
+        const Ring terms = x[0].re - x[1].re - x[2].re + x[3].re;
+        negative ? to.re -= terms : to.re += terms;
+    }
     static Row row(const IntegerColumns &a, std::size_t k) { return static_cast<Row>(a.re[k]); }
-    static Real one() { return {1}; }
+    static Total total(const Sum &sum) { return sum; }
 };
 
 struct ComplexRow {
@@ -127,25 +140,109 @@ struct ComplexRow {
     friend ComplexRow operator-(ComplexRow x, const ComplexRow &y) { return x -= y; }
 };
 
-template <class Ring> struct Complex {
+template <class Ring> struct ComplexTerm {
     using Row = ComplexRow;
-    Ring re = 0, im = 0;
+    struct Sum {
+        Ring re = 0, im = 0;
+        Sum &operator+=(const Sum &x) { return *this = {re + x.re, im + x.im}; }
+    };
+    using Total = Sum;
+    Ring re = 1, im = 0;
 
     void multiply(const Row &x) {
         const Ring a = ring<Ring>(x.re), b = ring<Ring>(x.im);
         *this = {re * a - im * b, re * b + im * a};
     }
-    void add(const Complex &x) { *this = {re + x.re, im + x.im}; }
-    void subtract(const Complex &x) { *this = {re - x.re, im - x.im}; }
+    static void add(const std::array<ComplexTerm, at_once> &x, bool negative, Sum &to) {
+        const Ring of_re = x[0].re - x[1].re - x[2].re + x[3].re,
+                   of_im = x[0].im - x[1].im - x[2].im + x[3].im;
+        to = negative ? Sum{to.re - of_re, to.im - of_im} : Sum{to.re + of_re, to.im + of_im};
+    }
     static Row row(const IntegerColumns &a, std::size_t k) {
         return {static_cast<std::uint64_t>(a.re[k]), static_cast<std::uint64_t>(a.im[k])};
     }
-    static Complex one() { return {1, 0}; }
+    static Total total(const Sum &sum) { return sum; }
+};
+
+static_assert(GMP_NUMB_BITS == 64);
+
+// Row sums are below 20 * 2^63, 2^19 products of 20 of them below 2^1390.
+constexpr std::size_t most_words = 22;
+
+// A number that is not negative, word by word.
+class Words {
+  public:
+    Words() = default; // 0
+    explicit Words(std::uint64_t x) : length_(1) { words_[0] = x; }
+
+    void multiply(std::uint64_t x) {
+        words_[length_] = mpn_mul_1(words_.data(), words_.data(), length(), x);
+        length_ += words_[length_] != 0;
+    }
+    void multiply(UInt128 x) {
+        std::array<mp_limb_t, most_words + 2> product;
+        product[length_] = mpn_mul_1(product.data(), words_.data(), length(), static_cast<mp_limb_t>(x));
+        product[length_ + 1] =
+            mpn_addmul_1(product.data() + 1, words_.data(), length(), static_cast<mp_limb_t>(x >> 64));
+        length_ += 1 + (product[length_ + 1] != 0);
+        std::copy_n(product.begin(), length_, words_.begin());
+    }
+    void add(const Words &x) {
+        while (length_ < x.length_) words_[length_++] = 0;
+        words_[length_] = mpn_add(words_.data(), words_.data(), length(), x.words_.data(), x.length());
+        length_ += words_[length_] != 0;
+    }
+    mpz_class number() const {
+        mpz_class number;
+        mpz_import(number.get_mpz_t(), length_, -1, sizeof(mp_limb_t), 0, 0, words_.data());
+        return number;
+    }
+
+  private:
+    mp_size_t length() const { return static_cast<mp_size_t>(length_); }
+
+    std::array<mp_limb_t, most_words + 2> words_; // those from length_ on say nothing
+    std::size_t length_ = 0;
+};
+
+// In as many words as it takes; a row's sum has 64 or 128 bits.
+template <class Int, class Magnitude> class LongTerm {
+  public:
+    using Row = Int;
+    struct Sum {
+        std::array<Words, 2> of_sign; // of the positive ones, and of the others
+    };
+    using Total = mpz_class;
+
+    void multiply(Row x) {
+        negative_ ^= x < 0;
+        const Magnitude size = x < 0 ? -static_cast<Magnitude>(x) : static_cast<Magnitude>(x);
+        if (size >> 32 >> 32 != 0) return words_.multiply(UInt128{size});
+        // Factors are multiplied before the words are, as long as they fit one.
+        const auto word = static_cast<std::uint64_t>(size), before = factor_;
+        if (!__builtin_mul_overflow(before, word, &factor_)) return;
+        words_.multiply(before);
+        factor_ = word;
+    }
+    static void add(std::array<LongTerm, at_once> &x, bool negative, Sum &to) {
+        for (std::size_t k = 0; k < at_once; ++k) {
+            if (x[k].factor_ == 0) continue;
+            x[k].words_.multiply(x[k].factor_);
+            to.of_sign[x[k].negative_ ^ negative ^ (k == 1 || k == 2)].add(x[k].words_);
+        }
+    }
+    static Row row(const IntegerColumns &a, std::size_t k) { return a.re[k]; }
+    static Total total(const Sum &sum) { return sum.of_sign[0].number() - sum.of_sign[1].number(); }
+
+  private:
+    Words words_{1};
+    std::uint64_t factor_ = 1;
+    bool negative_ = false;
 };
 
 // Walks as jit/lanes/sign_sum.cpp does: the low columns' signs at once, the others along a Gray code.
-template <class Number> class IntegerWalk {
-    using Row = typename Number::Row;
+template <class Term> class IntegerWalk {
+    using Row = typename Term::Row;
 
   public:
     IntegerWalk(const IntegerColumns &a, int n, int stride) : a_(a), n_(n), stride_(stride) {
@@ -155,11 +252,11 @@ template <class Number> class IntegerWalk {
         }
     }
 
-    Number sum(std::uint64_t first, std::uint64_t last) {
+    typename Term::Sum sum(std::uint64_t first, std::uint64_t last) {
         for (int i = 0; i < n_; ++i) base_[at(i)] = entry(i, 0);
         const std::uint64_t gray = first ^ first >> 1;
         for (int j = low_columns + 1; j < n_; ++j) add_column(j, gray >> (j - low_columns - 1) & 1);
-        Number sum;
+        typename Term::Sum sum;
         for (std::uint64_t step = first; step < last; ++step) {
             if (step > first) {
                 const int bit = std::countr_zero(step), j = low_columns + 1 + bit;
@@ -167,21 +264,17 @@ template <class Number> class IntegerWalk {
                 add_column(j, taken_off);
                 add_column(j, taken_off);
             }
-            std::array<Number, at_once> product{Number::one(), Number::one(), Number::one(), Number::one()};
+            std::array<Term, at_once> product;
             for (int i = 0; i < n_; ++i)
                 for (std::size_t k = 0; k < at_once; ++k) product[k].multiply(base_[at(i)] + low_[at(i)][k]);
-            Number terms = product[0];
-            terms.subtract(product[1]);
-            terms.subtract(product[2]);
-            terms.add(product[3]);
-            step & 1 ? sum.subtract(terms) : sum.add(terms);
+            Term::add(product, step & 1, sum);
         }
         return sum;
     }
 
   private:
     static std::size_t at(int i) { return static_cast<std::size_t>(i); }
-    Row entry(int i, int j) const { return Number::row(a_, at(j * stride_ + i)); }
+    Row entry(int i, int j) const { return Term::row(a_, at(j * stride_ + i)); }
     void add_column(int j, bool taken_off) {
         for (int i = 0; i < n_; ++i)
             if (taken_off)
@@ -196,14 +289,23 @@ template <class Number> class IntegerWalk {
     std::array<std::array<Row, at_once>, most_small_order> low_;
 };
 
-template <class Number> Number sum_of(const IntegerColumns &columns, const SmallMatrix &a, int threads) {
+// done(steps) of those of a piece.
+template <class Term, class Done>
+typename Term::Total sum_of(const IntegerColumns &columns, const SmallMatrix &a, int threads,
+                            const Done &done) {
     const std::uint64_t steps = std::uint64_t{1} << (a.order - 1 - low_columns);
     return sum_of_pieces(
-        sign_pieces(a.order, steps), threads, [] { return Number(); },
+        sign_pieces(a.order, steps), threads, [] { return typename Term::Total(); },
         [&](NumberRange some) {
-            return IntegerWalk<Number>(columns, a.order, a.stride).sum(some.first, some.last);
+            const auto sum = IntegerWalk<Term>(columns, a.order, a.stride).sum(some.first, some.last);
+            done(some.size());
+            return Term::total(sum);
         },
-        [](const Number &part, Number &all) { all.add(part); });
+        [](const typename Term::Total &part, typename Term::Total &all) { all += part; });
+}
+template <class Term>
+typename Term::Total sum_of(const IntegerColumns &columns, const SmallMatrix &a, int threads) {
+    return sum_of<Term>(columns, a, threads, [](double) {});
 }
 
 Int128 as_signed(std::uint64_t x) { return static_cast<std::int64_t>(x); }
@@ -213,8 +315,8 @@ template <class Ring>
 IntegerPermanent permanent(const IntegerColumns &columns, const SmallMatrix &a, int threads) {
     const int halvings = a.order - 1;
     if (!a.is_complex)
-        return {as_signed(sum_of<Real<Ring>>(columns, a, threads).re) >> halvings, 0, columns.exp2};
-    const auto sum = sum_of<Complex<Ring>>(columns, a, threads);
+        return {as_signed(sum_of<RealTerm<Ring>>(columns, a, threads).re) >> halvings, 0, columns.exp2};
+    const auto sum = sum_of<ComplexTerm<Ring>>(columns, a, threads);
     return {as_signed(sum.re) >> halvings, as_signed(sum.im) >> halvings, columns.exp2};
 }
 
@@ -250,6 +352,20 @@ std::optional<IntegerPermanent> glynn_int128(const SmallMatrix &a, bool wants_ev
     if (most < 0x1p63) return permanent<std::uint64_t>(columns, a, threads);
     if (!(most < 0x1p127) || !columns.sums_fit || (!wants_every_digit && a.order > quick_order)) return {};
     return permanent<UInt128>(columns, a, threads);
+}
+
+mpz_class glynn_mpz(const SmallMatrix &a, int threads, const CallWatch &watch) {
+    constexpr double seconds_of_step = 2e-6; // of one thread
+    IntegerColumns columns;
+    make_integer(a, columns);
+    RunControl control(watch);
+    const double steps = std::ldexp(1.0, a.order - 1 - low_columns);
+    control.begin(steps, steps * seconds_of_step / threads);
+    const auto done = [&](double some) { control.advance(some); };
+    const mpz_class sum = columns.sums_fit
+                              ? sum_of<LongTerm<std::int64_t, std::uint64_t>>(columns, a, threads, done)
+                              : sum_of<LongTerm<Int128, UInt128>>(columns, a, threads, done);
+    return sum >> (a.order - 1); // which is exact
 }
 
 } // namespace libperm
