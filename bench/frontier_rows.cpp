@@ -116,10 +116,9 @@ std::vector<TimedQueue::Row> timed_rows(const Prepared &p, bool sparse,
                                         const std::shared_ptr<const Gpu> &gpu) {
     std::vector<TimedQueue::Row> rows;
     for (int run = 0; run < 3; ++run) {
-        RunControl control;
         MemoryBudget memory(0);
         TimedQueue queue(gpu);
-        const FrontierRun frontier{p.block, p.program, control, memory, 1};
+        const FrontierRun frontier{p.block, p.program, memory, 1};
         if (sparse)
             (void)run_sparse_frontier_on(queue, frontier, 0x1p34);
         else

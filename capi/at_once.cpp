@@ -67,12 +67,12 @@ perm_status perm_estimate(const perm_csr *a, const perm_opts *opts, const perm_e
 perm_status perm_compute_product(const perm_factors *a, const perm_opts *opts, perm_result *result) {
     return capi::into(result, [&](perm_result &r) {
         capi::Stopwatch watch;
-        const libperm::Options options = libperm::read_options(opts, libperm::Call::compute_product);
-        libperm::RunControl control(options);
+        const libperm::Options options = libperm::read_options(opts, libperm::ApiCall::compute_product);
+        libperm::CurrentCall control(options);
         libperm::with_threads(options.threads, [&] {
-            const libperm::ProductTask task(a, options, control);
+            const libperm::ProductTask task(a, options);
             r.seconds_check = watch.lap();
-            libperm::Outcome outcome = libperm::run_kept(task, options, control);
+            libperm::Outcome outcome = libperm::run_kept(task, options);
             libperm::round_off(options, outcome);
             capi::fill(r, options, outcome, libperm::answer_of(outcome));
             r.n = task.n();
@@ -104,7 +104,7 @@ perm_status perm_periodic_terms(const perm_periodic_plan *plan, int64_t first, i
         if (count > 0) capi::require_result(results);
         capi::ClearedOnFailure of_failure(results, count);
         if (count == 0) {
-            capi::require_executable(plan, libperm::Call::periodic_execute);
+            capi::require_executable(plan, libperm::ApiCall::periodic_execute);
             return libperm::require_length(plan->plan, first);
         }
         perm_task({.kind = TaskIdentity::periodic, .count = count, .periodic = plan, .first = first})

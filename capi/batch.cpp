@@ -32,9 +32,9 @@ void execute(const perm_plan *plan, const void *values, std::int64_t stride, std
     libperm::with_threads(plan ? plan->plan.options.threads : 1, [&] {
         capi::require_alike(results, count);
         try {
-            capi::require_executable(plan, libperm::Call::plan_execute_batch);
-            libperm::RunControl control(plan->plan.options);
-            libperm::execute_batch(plan->plan, capi::ways_of(*plan), values, stride, count, control, sink);
+            capi::require_executable(plan, libperm::ApiCall::plan_execute_batch);
+            libperm::CurrentCall control(plan->plan.options);
+            libperm::execute_batch(plan->plan, capi::ways_of(*plan), values, stride, count, sink);
         } catch (...) {
             for (std::int64_t k = 0; k < count; ++k) capi::clear(capi::result_at(results, k));
             throw;

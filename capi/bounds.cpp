@@ -44,14 +44,14 @@ perm_status perm_bounds(const perm_csr *a, const perm_opts *opts, perm_interval 
         require_place(bounds);
         *bounds = no_interval;
         capi::Stopwatch watch;
-        const libperm::Options options = libperm::read_options(opts, libperm::Call::bounds);
-        libperm::RunControl control(options);
-        libperm::InputPattern input = capi::pattern_for(control, a);
-        libperm::Values values = capi::values_for(control, input, *a);
+        const libperm::Options options = libperm::read_options(opts, libperm::ApiCall::bounds);
+        libperm::CurrentCall control(options);
+        libperm::InputPattern input = capi::pattern_for(a);
+        libperm::Values values = capi::values_for(input, *a);
         libperm::simplify(input, values);
         libperm::with_threads(options.threads,
-                              [&] { put(libperm::bounds_of(input, values, options, control), *bounds); });
-        control.finish();
+                              [&] { put(libperm::bounds_of(input, values, options), *bounds); });
+        libperm::call().finish();
         bounds->seconds_total = watch.lap();
     });
 }

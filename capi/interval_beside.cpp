@@ -23,23 +23,19 @@ libperm::Options without_clock(libperm::Options options) {
     return options;
 }
 
-libperm::Poll poll_of(libperm::RunControl &control) {
-    return [&control] { control.poll(); };
-}
-
 // `read` leaves the matrix in its arguments.
 template <class Read> std::string line_of(const libperm::Options &given, const Read &read) noexcept {
     try {
         const libperm::Options options = without_clock(given);
-        libperm::RunControl control(options);
+        libperm::CurrentCall control(options);
         libperm::InputPattern input;
         libperm::Values values;
-        read(control, input, values);
+        read(input, values);
         if (input.pattern.nnz() > most_entries) return at_leisure;
         libperm::simplify(input, values);
         std::string text;
         libperm::with_threads(options.threads, [&] {
-            text = "\n  " + libperm::text_of(libperm::bounds_of(input, values, options, control));
+            text = "\n  " + libperm::text_of(libperm::bounds_of(input, values, options));
         });
         return text;
     } catch (const libperm::Error &error) {
@@ -53,24 +49,22 @@ template <class Read> std::string line_of(const libperm::Options &given, const R
 
 std::string interval_beside(const libperm::Options &options, const perm_csr *a) noexcept {
     if (options.function != libperm::MatrixFunction::permanent) return {};
-    return line_of(options,
-                   [&](libperm::RunControl &control, libperm::InputPattern &input, libperm::Values &values) {
-                       // Refused before it is written out where it has more entries.
-                       libperm::MemoryBudget of_pattern(std::min(most_bytes, options.memory_limit));
-                       input = libperm::read_pattern(a, poll_of(control), &of_pattern);
-                       values = libperm::read_values(input, libperm::GivenValues(input, *a).data(),
-                                                     poll_of(control), &control.memory());
-                   });
+    return line_of(options, [&](libperm::InputPattern &input, libperm::Values &values) {
+        // Refused before it is written out where it has more entries.
+        libperm::MemoryBudget of_pattern(std::min(most_bytes, options.memory_limit));
+        input = libperm::read_pattern(a, &of_pattern);
+        values =
+            libperm::read_values(input, libperm::GivenValues(input, *a).data(), &libperm::call().memory());
+    });
 }
 
 std::string interval_beside(const libperm::Options &options, const libperm::InputPattern &of_plan,
                             const void *given) noexcept {
     if (of_plan.pattern.one_sided) return {};
-    return line_of(options,
-                   [&](libperm::RunControl &control, libperm::InputPattern &input, libperm::Values &values) {
-                       input = of_plan;
-                       values = libperm::read_values(input, given, poll_of(control), &control.memory());
-                   });
+    return line_of(options, [&](libperm::InputPattern &input, libperm::Values &values) {
+        input = of_plan;
+        values = libperm::read_values(input, given, &libperm::call().memory());
+    });
 }
 
 } // namespace capi

@@ -10,7 +10,7 @@
 #include "lib/base/threads.hpp"
 #include "lib/input/matrix.hpp"
 #include "lib/input/option_table.hpp"
-#include "lib/run/run_control.hpp"
+#include "lib/run/call.hpp"
 
 #include <perm.h>
 
@@ -44,16 +44,16 @@ void on_threads(const libperm::Marginals &way, int threads, const std::function<
 // Into a cleared result.
 void by_plan(const perm_plan *plan, const void *values, const libperm::MarginalNumbers &to, perm_result &r,
              bool with_text) {
-    capi::require_executable(plan, libperm::Call::plan_marginals);
+    capi::require_executable(plan, libperm::ApiCall::plan_marginals);
     capi::Stopwatch watch;
-    libperm::RunControl control(plan->plan.options);
+    libperm::CurrentCall control(plan->plan.options);
     const libperm::Marginals way(plan->plan.input);
     require_place(way, to.marginals);
     libperm::Marginals::Work work;
     libperm::MatchingSum sum;
     on_threads(way, plan->plan.options.threads,
-               [&] { sum = way.run(marginals_plan(*plan), values, work, to, control); });
-    control.finish();
+               [&] { sum = way.run(marginals_plan(*plan), values, work, to); });
+    libperm::call().finish();
     capi::fill(r, plan->plan, sum.outcome, libperm::answer_of(sum.value, with_text));
     r.threads = sum.threads;
     r.seconds_run = r.seconds_total = watch.lap();
@@ -63,19 +63,19 @@ void by_plan(const perm_plan *plan, const void *values, const libperm::MarginalN
 bool without_plan(const perm_csr *a, const perm_opts *opts, const libperm::MarginalNumbers &to,
                   perm_result &r) {
     capi::Stopwatch watch;
-    const libperm::Options options = libperm::read_options(opts, libperm::Call::plan_marginals);
-    libperm::RunControl control(options);
-    const libperm::InputPattern input = capi::pattern_for(control, a, options.function);
+    const libperm::Options options = libperm::read_options(opts, libperm::ApiCall::plan_marginals);
+    libperm::CurrentCall control(options);
+    const libperm::InputPattern input = capi::pattern_for(a, options.function);
     const libperm::Marginals way(input);
     require_place(way, to.marginals);
     const libperm::GivenValues values(input, *a);
     r.seconds_check = watch.lap();
     libperm::Marginals::Work work;
     std::optional<libperm::MatchingSum> sum;
-    const auto run = [&] { sum = way.run_alone(input, options, values.data(), work, to, control); };
+    const auto run = [&] { sum = way.run_alone(input, options, values.data(), work, to); };
     on_threads(way, options.threads, run);
     if (!sum) return false;
-    control.finish();
+    libperm::call().finish();
     capi::fill(r, options, sum->outcome, libperm::answer_of(sum->value, true));
     r.n = input.pattern.rows;
     r.nnz = input.pattern.nnz();
@@ -115,8 +115,8 @@ perm_status perm_plan_marginals_batch(const perm_plan *plan, const void *values,
                                       perm_result *results) {
     return guarded([&] {
         capi::ClearedOnFailure of_failure(results, count);
-        capi::require_executable(plan, libperm::Call::plan_marginals);
-        libperm::RunControl control(plan->plan.options);
+        capi::require_executable(plan, libperm::ApiCall::plan_marginals);
+        libperm::CurrentCall control(plan->plan.options);
         const libperm::Marginals way(plan->plan.input);
         if (count > 0) require_place(way, marginals);
         const auto tell = [&](std::int64_t k, const libperm::MatchingSum &sum) {
@@ -128,9 +128,9 @@ perm_status perm_plan_marginals_batch(const perm_plan *plan, const void *values,
         };
         libperm::with_threads(plan->plan.options.threads, [&] {
             libperm::marginals_of_batch(marginals_plan(*plan), way, {values, stride, count},
-                                        {marginals, error_bounds}, control, tell);
+                                        {marginals, error_bounds}, tell);
         });
-        control.finish();
+        libperm::call().finish();
         of_failure.keep();
     });
 }

@@ -32,12 +32,12 @@ bool is_short(const perm_dense *a, const perm_opts *opts) {
 }
 
 template <class Work>
-perm_status computed(libperm::Call call, const perm_opts *opts, bool is_short, const Work &work) {
+perm_status computed(libperm::ApiCall call, const perm_opts *opts, bool is_short, const Work &work) {
     return guarded([&] {
         const libperm::Options options = is_short ? libperm::Options() : libperm::read_options(opts, call);
-        libperm::RunControl control(options);
-        work(options, control);
-        control.finish();
+        libperm::CurrentCall control(options);
+        work(options);
+        libperm::call().finish();
     });
 }
 
@@ -46,12 +46,12 @@ void copy(const std::vector<double> &from, double *to) {
 }
 
 // At once, or, with a checkpoint, from there on.
-void run(const libperm::DenseMinors &minors, const libperm::Options &options, libperm::RunControl &control,
+void run(const libperm::DenseMinors &minors, const libperm::Options &options,
          const libperm::MinorPlaces &to) {
-    if (options.checkpoint.empty()) return minors.run(options, control, to);
+    if (options.checkpoint.empty()) return minors.run(options, to);
     if (!to.numbers && minors.numbers() > 0)
         throw libperm::Error(PERM_BAD_ARGUMENT, "the place for the minors is a null pointer");
-    const libperm::Minors found = libperm::run_kept(libperm::MinorsTask(minors, options), options, control);
+    const libperm::Minors found = libperm::run_kept(libperm::MinorsTask(minors, options), options);
     copy(found.numbers, to.numbers);
     copy(found.bounds, to.bounds);
     copy(found.permanents, to.permanents);
@@ -64,18 +64,17 @@ extern "C" {
 
 perm_status perm_sub_permanents(const perm_dense *a, const perm_opts *opts, void *sub_permanents,
                                 double *error_bounds) {
-    return computed(libperm::Call::sub_permanents, opts, is_short(a, opts),
-                    [&](const libperm::Options &options, libperm::RunControl &control) {
-                        run(libperm::SubPermanents(a), options, control,
-                            {static_cast<double *>(sub_permanents), error_bounds});
-                    });
+    return computed(
+        libperm::ApiCall::sub_permanents, opts, is_short(a, opts), [&](const libperm::Options &options) {
+            run(libperm::SubPermanents(a), options, {static_cast<double *>(sub_permanents), error_bounds});
+        });
 }
 
 perm_status perm_gradients(const perm_dense *a, const perm_opts *opts, void *gradients, double *error_bounds,
                            void *permanents, double *permanent_bounds) {
-    return computed(libperm::Call::gradients, opts, is_short(a, opts),
-                    [&](const libperm::Options &options, libperm::RunControl &control) {
-                        run(libperm::DenseGradients(a), options, control,
+    return computed(libperm::ApiCall::gradients, opts, is_short(a, opts),
+                    [&](const libperm::Options &options) {
+                        run(libperm::DenseGradients(a), options,
                             {static_cast<double *>(gradients), error_bounds,
                              static_cast<double *>(permanents), permanent_bounds});
                     });

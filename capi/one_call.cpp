@@ -39,24 +39,19 @@ void require_kept(const perm_plan *plan) {
                                        "execute one, make it with perm_plan_create");
 }
 
-void require_executable(const perm_plan *plan, libperm::Call call) {
+void require_executable(const perm_plan *plan, libperm::ApiCall call) {
     require_kept(plan);
     libperm::require_counting(plan->plan.options, call);
 }
 
-libperm::InputPattern pattern_for(libperm::RunControl &control, const perm_csr *a,
-                                  libperm::MatrixFunction function) {
-    return libperm::read_pattern(
-        a, function, [&control] { control.poll(); }, &control.memory());
+libperm::InputPattern pattern_for(const perm_csr *a, libperm::MatrixFunction function) {
+    return libperm::read_pattern(a, function, &libperm::call().memory());
 }
-libperm::Values values_for(libperm::RunControl &control, const libperm::InputPattern &input,
-                           const void *values) {
-    return libperm::read_values(
-        input, values, [&control] { control.poll(); }, &control.memory());
+libperm::Values values_for(const libperm::InputPattern &input, const void *values) {
+    return libperm::read_values(input, values, &libperm::call().memory());
 }
-libperm::Values values_for(libperm::RunControl &control, const libperm::InputPattern &input,
-                           const perm_csr &a) {
-    return values_for(control, input, libperm::GivenValues(input, a).data());
+libperm::Values values_for(const libperm::InputPattern &input, const perm_csr &a) {
+    return values_for(input, libperm::GivenValues(input, a).data());
 }
 
 namespace {
@@ -75,15 +70,15 @@ double rounding_of(const perm_csr &a, libperm::MatrixFunction function, const pe
                                                           : libperm::graph_entry_rounding(a, function, r);
 }
 
-std::optional<libperm::ExactMultiplicities>
-exact_multiplicities(const perm_csr *a, const libperm::Options &options, libperm::RunControl &control) {
-    auto kinds = libperm::compute_exact_multiplicities(a, options, control);
+std::optional<libperm::ExactMultiplicities> exact_multiplicities(const perm_csr *a,
+                                                                 const libperm::Options &options) {
+    auto kinds = libperm::compute_exact_multiplicities(a, options);
     if (kinds || !a) return kinds;
-    const auto merged = libperm::MergedLines::of(*a, [&control] { control.poll(); });
+    const auto merged = libperm::MergedLines::of(*a);
     if (!merged) return {};
     const perm_csr of_kinds = merged->csr();
     try {
-        return libperm::compute_exact_multiplicities(&of_kinds, options, control);
+        return libperm::compute_exact_multiplicities(&of_kinds, options);
     } catch (const Error &error) {
         if (error.status() != PERM_BAD_MATRIX) throw;
         return {}; // the general way names the caller's line
@@ -91,11 +86,10 @@ exact_multiplicities(const perm_csr *a, const libperm::Options &options, libperm
 }
 
 // Thousands of each kind: exactly, and never written out, or looked at once.
-bool compute_line_classes(const perm_csr *a, const libperm::Options &options, libperm::RunControl &control,
-                          perm_result &r) {
+bool compute_line_classes(const perm_csr *a, const libperm::Options &options, perm_result &r) {
     if (options.function != libperm::MatrixFunction::permanent) return false;
     Stopwatch watch;
-    auto kinds = exact_multiplicities(a, options, control);
+    auto kinds = exact_multiplicities(a, options);
     if (!kinds) return false;
     fill(r, options, *std::move(kinds));
     r.seconds_run = r.seconds_total = watch.lap();
@@ -104,19 +98,17 @@ bool compute_line_classes(const perm_csr *a, const libperm::Options &options, li
 
 // Where all lines of a sparse matrix may stay unmatched the graph of its lines: engines of graphs serve any
 // of its numbers.
-std::optional<libperm::InputPattern> graph_for(libperm::RunControl &control, const perm_csr *a,
-                                               const libperm::Options &options) {
+std::optional<libperm::InputPattern> graph_for(const perm_csr *a, const libperm::Options &options) {
     if (options.function != libperm::MatrixFunction::permanent || options.names_engine() ||
         options.device == libperm::Device::gpu)
         return {};
-    return libperm::read_as_two_sided_graph(
-        a, [&control] { control.poll(); }, &control.memory());
+    return libperm::read_as_two_sided_graph(a, &libperm::call().memory());
 }
 
 // The options' function becomes that of the graph.
-libperm::InputPattern input_for(libperm::RunControl &control, const perm_csr *a, libperm::Options &options) {
-    auto graph = graph_for(control, a, options);
-    if (!graph) return pattern_for(control, a, options.function);
+libperm::InputPattern input_for(const perm_csr *a, libperm::Options &options) {
+    auto graph = graph_for(a, options);
+    if (!graph) return pattern_for(a, options.function);
     options.function = libperm::MatrixFunction::loop_hafnian;
     return *std::move(graph);
 }
@@ -125,19 +117,19 @@ libperm::InputPattern input_for(libperm::RunControl &control, const perm_csr *a,
 // arena of its threads `work` follows, given the plan and the values.
 template <class Work>
 std::unique_ptr<perm_plan> plan_for_once(const perm_csr *a, const libperm::Options &given_options,
-                                         libperm::RunControl &control, const Work &work) {
+                                         const Work &work) {
     Stopwatch watch;
     auto made = std::make_unique<perm_plan>();
     made->is_account = true;
     libperm::Options options = given_options;
-    libperm::InputPattern input = input_for(control, a, options);
-    libperm::Values values = values_for(control, input, *a);
+    libperm::InputPattern input = input_for(a, options);
+    libperm::Values values = values_for(input, *a);
     libperm::simplify(input, values);
     made->seconds_check = watch.lap();
     libperm::with_threads(options.threads, [&] {
         // A checkpoint is of one plan, which is not made again.
         const auto start = options.checkpoint.empty() ? GpuStart::beside : GpuStart::awaited;
-        made->plan = libperm::make_kept_plan(std::move(input), options, values, control, start);
+        made->plan = libperm::make_kept_plan(std::move(input), options, values, start);
         made->seconds_plan = watch.lap();
         try {
             work(made->plan, values);
@@ -145,7 +137,7 @@ std::unique_ptr<perm_plan> plan_for_once(const perm_csr *a, const libperm::Optio
             const bool may_lack_gpu = error.status() == PERM_UNSUPPORTED && is_for_gpu_here(made->plan);
             if (start == GpuStart::awaited || !may_lack_gpu) throw;
             libperm::log_decision(std::string("planned again: ") + error.what());
-            made->plan = libperm::make_plan(made->plan.input, options, values, control);
+            made->plan = libperm::make_plan(made->plan.input, options, values);
             made->seconds_plan += watch.lap();
             work(made->plan, values);
         }
@@ -158,47 +150,44 @@ perm_csr known_csr(const perm_csr *a) {
     return libperm::read_known(*a, offsetof(perm_csr, row_multiplicity), "perm_csr");
 }
 
-libperm::InputPattern given_pattern(libperm::RunControl &control, const perm_csr *a) {
-    return libperm::read_once(
-        a, [&control] { control.poll(); }, &control.memory());
+libperm::InputPattern given_pattern(const perm_csr *a) {
+    return libperm::read_once(a, &libperm::call().memory());
 }
 
 // Where the matrix has a structure that it loses among lines that may stay unmatched, and with it takes less
 // than so many seconds. `plan`: a saved one of it, or null.
 std::optional<libperm::RankOneAdded> with_structure(const perm_csr *a, const libperm::Options &options,
-                                                    double seconds, libperm::RunControl &control,
-                                                    const std::string *plan = nullptr) {
-    const libperm::InputPattern given = given_pattern(control, a);
+                                                    double seconds, const std::string *plan = nullptr) {
+    const libperm::InputPattern given = given_pattern(a);
     const perm_csr csr = known_csr(a);
     if (!libperm::RankOneAdded::may_serve(given, csr.row_multiplicity || csr.col_multiplicity, options))
         return {};
     if (plan && !libperm::RankOneAdded::is_plan_of(*plan, given)) return {};
-    const libperm::Values values = values_for(control, given, csr);
-    return libperm::RankOneAdded::of(given, values, options, seconds, control, plan);
+    const libperm::Values values = values_for(given, csr);
+    return libperm::RankOneAdded::of(given, values, options, seconds, plan);
 }
 
 // Beside a checkpoint.
-std::optional<libperm::RankOneAdded> structure_before_plan(const perm_csr *a, const libperm::Options &options,
-                                                           libperm::RunControl &control) {
+std::optional<libperm::RankOneAdded> structure_before_plan(const perm_csr *a,
+                                                           const libperm::Options &options) {
     const auto kept = libperm::plan_in_checkpoint(options, libperm::TaskIdentity::plan);
     using libperm::RankOneAdded;
-    return kept ? with_structure(a, options, RankOneAdded::any_seconds, control, &*kept)
-                : with_structure(a, options, RankOneAdded::before_a_search, control);
+    return kept ? with_structure(a, options, RankOneAdded::any_seconds, &*kept)
+                : with_structure(a, options, RankOneAdded::before_a_search);
 }
 
 std::optional<libperm::RankOneAdded> structure_beside_plan(const perm_csr *a, const libperm::Options &options,
-                                                           const libperm::Plan &plan,
-                                                           libperm::RunControl &control) {
+                                                           const libperm::Plan &plan) {
     const double seconds = libperm::RankOneAdded::seconds_beside(plan);
     if (plan.input.pattern.one_sided || plan.input.free_lines() == 0 || seconds == 0) return {};
-    return with_structure(a, options, seconds, control);
+    return with_structure(a, options, seconds);
 }
 
 void fill_by_structure(perm_result &r, const libperm::RankOneAdded &matchings,
-                       const libperm::Options &options, libperm::RunControl &control) {
+                       const libperm::Options &options) {
     const libperm::PlanTask task(matchings.plan(), matchings.values());
-    libperm::Outcome outcome = run_kept(task, matchings.plan().options, control);
-    libperm::Gaussian sum = matchings.sum(outcome, [&control] { control.poll(); });
+    libperm::Outcome outcome = run_kept(task, matchings.plan().options);
+    libperm::Gaussian sum = matchings.sum(outcome);
     libperm::set_value(outcome, libperm::WideBall{std::move(sum), {}});
     libperm::round_off(options, outcome);
     const bool fractions = options.precision != libperm::Precision::mpfr;
@@ -211,26 +200,24 @@ struct Board {
     mpq_class sum;
 };
 
-std::optional<Board> board_of(const perm_csr *a, const libperm::Options &options,
-                              libperm::RunControl &control) {
+std::optional<Board> board_of(const perm_csr *a, const libperm::Options &options) {
     if (options.function != libperm::MatrixFunction::permanent || options.names_engine() ||
         options.device == libperm::Device::gpu || !options.passes.structure)
         return {};
     constexpr std::int64_t least_order = 24; // below, any way is short
     const perm_csr csr = known_csr(a);
     if (!csr.row_unmatched || !csr.col_unmatched || std::min(csr.n_rows, csr.n_cols) < least_order) return {};
-    libperm::InputPattern given = given_pattern(control, a);
-    const libperm::Values values = values_for(control, given, csr);
+    libperm::InputPattern given = given_pattern(a);
+    const libperm::Values values = values_for(given, csr);
     auto sum = libperm::ferrers_sum(given, values, {csr.row_multiplicity, csr.n_rows, "row"},
-                                    {csr.col_multiplicity, csr.n_cols, "col"}, control);
+                                    {csr.col_multiplicity, csr.n_cols, "col"});
     if (!sum) return {};
     return Board{std::move(given), *std::move(sum)};
 }
 
-bool compute_board(const perm_csr *a, const libperm::Options &options, libperm::RunControl &control,
-                   perm_plan &made, perm_result &r) {
+bool compute_board(const perm_csr *a, const libperm::Options &options, perm_plan &made, perm_result &r) {
     Stopwatch watch;
-    std::optional<Board> board = board_of(a, options, control);
+    std::optional<Board> board = board_of(a, options);
     if (!board) return false;
     made.plan.input = std::move(board->given);
     libperm::Pattern &square = made.plan.input.pattern;
@@ -243,37 +230,36 @@ bool compute_board(const perm_csr *a, const libperm::Options &options, libperm::
     libperm::set_value(outcome, libperm::WideBall{libperm::Gaussian{board->sum, 0}, {}});
     libperm::round_off(options, outcome);
     fill(r, made.plan, outcome);
-    control.finish();
+    libperm::call().finish();
     r.seconds_run = r.seconds_total = watch.lap();
     return true;
 }
 
 std::unique_ptr<perm_plan> compute_by_plan(const perm_csr *a, const libperm::Options &options,
-                                           libperm::RunControl &control, perm_result &r) {
+                                           perm_result &r) {
     Stopwatch watch;
     auto made = std::make_unique<perm_plan>();
     made->is_account = true;
-    if (compute_board(a, options, control, *made, r)) return made;
+    if (compute_board(a, options, *made, r)) return made;
     std::optional<libperm::RankOneAdded> matchings;
     const bool is_kept = !options.checkpoint.empty();
     if (is_kept && options.function == libperm::MatrixFunction::permanent)
         libperm::with_threads(options.threads, [&] {
-            matchings = structure_before_plan(a, options, control);
+            matchings = structure_before_plan(a, options);
             made->seconds_plan = watch.lap();
-            if (matchings) fill_by_structure(r, *matchings, options, control);
+            if (matchings) fill_by_structure(r, *matchings, options);
             r.seconds_run = watch.lap();
         });
     if (!matchings)
-        made =
-            plan_for_once(a, options, control, [&](const libperm::Plan &plan, const libperm::Values &values) {
-                watch.lap();
-                matchings = structure_beside_plan(a, options, plan, control);
-                if (matchings)
-                    fill_by_structure(r, *matchings, options, control);
-                else
-                    fill(r, plan, run_kept(libperm::PlanTask(plan, values), plan.options, control));
-                r.seconds_run = watch.lap();
-            });
+        made = plan_for_once(a, options, [&](const libperm::Plan &plan, const libperm::Values &values) {
+            watch.lap();
+            matchings = structure_beside_plan(a, options, plan);
+            if (matchings)
+                fill_by_structure(r, *matchings, options);
+            else
+                fill(r, plan, run_kept(libperm::PlanTask(plan, values), plan.options));
+            r.seconds_run = watch.lap();
+        });
     if (matchings) made->plan = matchings->plan();
     r.seconds_check = made->seconds_check;
     r.seconds_plan = made->seconds_plan;
@@ -302,43 +288,41 @@ bool compute_by_sum(const perm_csr *a, const perm_opts *opts, perm_result *resul
 }
 
 void compute_otherwise(const perm_csr *a, const perm_opts *opts, perm_result &r) {
-    const libperm::Options options = libperm::read_options(opts, libperm::Call::compute);
-    libperm::RunControl control(options);
-    compute_otherwise(a, options, control, r);
+    const libperm::Options options = libperm::read_options(opts, libperm::ApiCall::compute);
+    libperm::CurrentCall control(options);
+    compute_otherwise(a, options, r);
 }
 
-void compute_otherwise(const perm_csr *a, const libperm::Options &options, libperm::RunControl &control,
-                       perm_result &r) {
+void compute_otherwise(const perm_csr *a, const libperm::Options &options, perm_result &r) {
     const auto work = [&] {
-        if (!compute_line_classes(a, options, control, r)) compute_by_plan(a, options, control, r);
+        if (!compute_line_classes(a, options, r)) compute_by_plan(a, options, r);
         r.entry_rounding = rounding_of(*a, options.function, r);
     };
     telling_interval(options, work, a);
 }
 
 std::unique_ptr<perm_plan> compute_by_plan(const perm_csr *a, const perm_opts *opts, perm_result &r) {
-    const libperm::Options options = libperm::read_options(opts, libperm::Call::compute);
-    libperm::RunControl control(options);
+    const libperm::Options options = libperm::read_options(opts, libperm::ApiCall::compute);
+    libperm::CurrentCall control(options);
     std::unique_ptr<perm_plan> plan;
     telling_interval(
-        options, [&] { plan = compute_by_plan(a, options, control, r); }, a);
+        options, [&] { plan = compute_by_plan(a, options, r); }, a);
     r.entry_rounding = rounding_of(*a, options.function, r);
     return plan;
 }
 
-std::string way_beside_plan(const perm_csr *a, const libperm::Options &options, const libperm::Plan &plan,
-                            libperm::RunControl &control) {
+std::string way_beside_plan(const perm_csr *a, const libperm::Options &options, const libperm::Plan &plan) {
     const bool is_short = libperm::RankOneAdded::seconds_beside(plan) == 0;
     if (plan.input.pattern.one_sided || plan.input.free_lines() == 0 || is_short) return {};
     std::string way;
     const auto look = [&] {
-        if (graph_for(control, a, options)) {
+        if (graph_for(a, options)) {
             way = "a single computation goes by the graph of the matrix's lines, in which those that stay "
                   "unmatched need none";
-        } else if (plan.values_known && board_of(a, options, control)) {
+        } else if (plan.values_known && board_of(a, options)) {
             way = "a single computation goes by the numbers of matchings of nested rows, at once";
         } else if (const auto matchings =
-                       plan.values_known ? structure_beside_plan(a, options, plan, control) : std::nullopt) {
+                       plan.values_known ? structure_beside_plan(a, options, plan) : std::nullopt) {
             way = "a single computation goes by the matrix's own structure, without lines for those that "
                   "stay unmatched: " +
                   libperm::readable_seconds(matchings->plan().seconds) + " predicted";
@@ -352,9 +336,9 @@ std::unique_ptr<perm_plan> plan_beside_sum(const perm_csr *a, const perm_opts *o
     perm_opts general = PERM_OPTS_INIT;
     if (opts) general = *opts;
     general.engine = nullptr; // that road has an engine of its own, which no plan has
-    const libperm::Options options = libperm::read_options(&general, libperm::Call::compute);
-    libperm::RunControl control(options);
-    return plan_for_once(a, options, control, [](const auto &...) {});
+    const libperm::Options options = libperm::read_options(&general, libperm::ApiCall::compute);
+    libperm::CurrentCall control(options);
+    return plan_for_once(a, options, [](const auto &...) {});
 }
 
 } // namespace capi

@@ -19,28 +19,26 @@ using libperm::Error;
 
 namespace {
 
-const libperm::PeriodicPlan &plan_of(const perm_periodic_plan *plan, libperm::Call call) {
+const libperm::PeriodicPlan &plan_of(const perm_periodic_plan *plan, libperm::ApiCall call) {
     capi::require_executable(plan, call);
     return plan->plan;
 }
 
 } // namespace
 
-void capi::require_executable(const perm_periodic_plan *plan, libperm::Call call) {
+void capi::require_executable(const perm_periodic_plan *plan, libperm::ApiCall call) {
     if (!plan) throw Error(PERM_BAD_ARGUMENT, "the plan is a null pointer");
     libperm::require_counting(plan->plan.options, call);
 }
 
 std::unique_ptr<perm_periodic_plan> capi::periodic_plan(const perm_periodic *a, const perm_opts *opts) {
-    const libperm::Options options = libperm::read_options(opts, libperm::Call::periodic_create);
-    libperm::RunControl control(options);
+    const libperm::Options options = libperm::read_options(opts, libperm::ApiCall::periodic_create);
+    libperm::CurrentCall control(options);
     auto made = std::make_unique<perm_periodic_plan>();
     libperm::Charge charge;
     libperm::with_threads(options.threads, [&] {
-        made->plan =
-            libperm::make_periodic_plan(libperm::read_periodic(
-                                            a, [&control] { control.poll(); }, &control.memory(), charge),
-                                        options, control, libperm::MayBeTables::yes);
+        made->plan = libperm::make_periodic_plan(libperm::read_periodic(a, &libperm::call().memory(), charge),
+                                                 options, libperm::MayBeTables::yes);
     });
     made->source.take(opts);
     made->source.periodic = capi::GivenPeriodic(*a);
@@ -85,14 +83,14 @@ perm_status perm_periodic_create(const perm_periodic *a, const perm_opts *opts, 
 perm_status perm_periodic_generating_function(const perm_periodic_plan *plan, perm_format format,
                                               char *buffer, size_t capacity, size_t *needed) {
     return guarded([&] {
-        const libperm::PeriodicPlan &p = plan_of(plan, libperm::Call::periodic_generating_function);
+        const libperm::PeriodicPlan &p = plan_of(plan, libperm::ApiCall::periodic_generating_function);
         const bool json = capi::is_json(format);
         const std::lock_guard lock(plan->function_mutex);
         if (!plan->function) {
-            libperm::RunControl control(p.options);
+            libperm::CurrentCall control(p.options);
             libperm::with_threads(p.options.threads,
-                                  [&] { plan->function = libperm::generating_function(p, control); });
-            control.finish();
+                                  [&] { plan->function = libperm::generating_function(p); });
+            libperm::call().finish();
         }
         capi::write_text(json ? libperm::generating_function_json(*plan->function)
                               : libperm::generating_function_text(*plan->function),
@@ -103,11 +101,11 @@ perm_status perm_periodic_generating_function(const perm_periodic_plan *plan, pe
 perm_status perm_periodic_growth(const perm_periodic_plan *plan, double *growth, double *lower,
                                  double *upper) {
     return guarded([&] {
-        const libperm::PeriodicPlan &p = plan_of(plan, libperm::Call::periodic_growth);
-        libperm::RunControl control(p.options);
+        const libperm::PeriodicPlan &p = plan_of(plan, libperm::ApiCall::periodic_growth);
+        libperm::CurrentCall control(p.options);
         libperm::Growth found;
-        libperm::with_threads(p.options.threads, [&] { found = libperm::growth_of(p, control); });
-        control.finish();
+        libperm::with_threads(p.options.threads, [&] { found = libperm::growth_of(p); });
+        libperm::call().finish();
         if (growth) *growth = found.value;
         if (lower) *lower = found.lower;
         if (upper) *upper = found.upper;
@@ -117,7 +115,7 @@ perm_status perm_periodic_growth(const perm_periodic_plan *plan, double *growth,
 perm_status perm_periodic_explain(const perm_periodic_plan *plan, perm_format format, char *buffer,
                                   size_t capacity, size_t *needed) {
     return guarded([&] {
-        const libperm::PeriodicPlan &p = plan_of(plan, libperm::Call::periodic_create);
+        const libperm::PeriodicPlan &p = plan_of(plan, libperm::ApiCall::periodic_create);
         capi::write_text(capi::is_json(format) ? libperm::periodic_json(p) : libperm::periodic_text(p),
                          buffer, capacity, needed);
     });

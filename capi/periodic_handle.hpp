@@ -23,7 +23,7 @@ struct perm_periodic_plan {
 namespace capi {
 
 // Throws Error of a null pointer, or of one with options that do not count for the call.
-void require_executable(const perm_periodic_plan *plan, libperm::Call call);
+void require_executable(const perm_periodic_plan *plan, libperm::ApiCall call);
 
 std::unique_ptr<perm_periodic_plan> periodic_plan(const perm_periodic *a, const perm_opts *opts);
 

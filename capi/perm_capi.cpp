@@ -98,7 +98,7 @@ perm_status perm_plan_create(const perm_csr *a, const perm_opts *opts, perm_plan
 
 perm_status perm_plan_execute(const perm_plan *plan, const void *values, perm_result *result) {
     return into(result, [&](perm_result &r) {
-        require_executable(plan, libperm::Call::plan_execute);
+        require_executable(plan, libperm::ApiCall::plan_execute);
         capi::execute(*plan, values, r);
     });
 }

@@ -73,7 +73,7 @@ class Places {
 // Those that are left by the ways of perm_compute, which tells what is wrong, too. `missed`: sums over signs
 // were tried for them.
 void compute_left(const perm_dense &a, const perm_opts *opts, bool missed, const libperm::Options &options,
-                  const std::vector<std::int64_t> &left, const Places &places, libperm::RunControl &control) {
+                  const std::vector<std::int64_t> &left, const Places &places) {
     std::vector<std::int64_t> row_ptr(at(a.n_rows + 1)), col(at(a.n_rows * a.n_cols));
     for (std::int64_t i = 0; i <= a.n_rows; ++i) row_ptr[at(i)] = i * a.n_cols;
     for (std::size_t k = 0; k < col.size(); ++k) col[k] = static_cast<std::int64_t>(k) % a.n_cols;
@@ -92,22 +92,21 @@ void compute_left(const perm_dense &a, const perm_opts *opts, bool missed, const
         csr.values = static_cast<const char *>(a.values) + at(k * csr.nnz) * libperm::bytes_of_value(a);
         libperm::naming_matrix(k, a.count > 1, [&] {
             if (missed || !libperm::compute_small(&csr, opts, r)) {
-                libperm::RunControl part(control, 0, libperm::RunControl::OwnMemory());
-                capi::compute_otherwise(&csr, options, part, r);
+                libperm::CurrentCall part(0, libperm::Call::OwnMemory());
+                capi::compute_otherwise(&csr, options, r);
             }
             places.put(r, k);
         });
         capi::clear(r);
-        control.advance(1);
+        libperm::call().advance(1);
     }
 }
 
 // Those that are not for it.
 std::vector<std::int64_t> put_by_glynn(const libperm::DenseNumbers &glynn, const Places &places,
-                                       std::int64_t count, libperm::RunControl &control) {
+                                       std::int64_t count) {
     std::vector<char> done(at(count), 0);
-    libperm::CallWatch
-        watch; // the call's control tells and asks between matrices; one of seconds asks itself
+    libperm::CallWatch watch; // the call tells and asks between matrices; one of seconds asks itself
     if (glynn.shares_threads()) {
         watch.cancel = glynn.request().watch.cancel;
         watch.cancel_user = glynn.request().watch.cancel_user;
@@ -115,7 +114,7 @@ std::vector<std::int64_t> put_by_glynn(const libperm::DenseNumbers &glynn, const
     }
     const auto put = [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t k = first; k < last; ++k) done[at(k)] = places.put(glynn, k, watch);
-        control.advance(
+        libperm::call().advance(
             static_cast<double>(std::count(&done[at(first)], &done[at(first)] + (last - first), 1)));
     };
     if (glynn.shares_threads())
@@ -155,22 +154,22 @@ perm_status perm_permanents(const perm_dense *a, const perm_opts *opts, void *pe
             throw Error(PERM_BAD_ARGUMENT, "the values are a null pointer");
         const auto glynn = libperm::DenseNumbers::of(*a, opts);
         if (glynn && put_at_once(*glynn, places, a->count)) return;
-        const libperm::Options options = libperm::read_options(opts, libperm::Call::permanents);
+        const libperm::Options options = libperm::read_options(opts, libperm::ApiCall::permanents);
         if (a->count > 1 && !options.checkpoint.empty())
             throw Error(PERM_BAD_OPTION,
                         "a checkpoint is of one matrix, and these are several: leave it out, or "
                         "compute one after the other");
-        libperm::RunControl control(options);
-        control.begin(static_cast<double>(a->count), 0);
+        libperm::CurrentCall control(options);
+        libperm::call().begin(static_cast<double>(a->count), 0);
         std::vector<std::int64_t> left;
         if (glynn) {
-            left = put_by_glynn(*glynn, places, a->count, control);
+            left = put_by_glynn(*glynn, places, a->count);
         } else {
             left.resize(at(a->count));
             std::iota(left.begin(), left.end(), 0);
         }
-        if (!left.empty()) compute_left(*a, opts, glynn.has_value(), options, left, places, control);
-        control.finish();
+        if (!left.empty()) compute_left(*a, opts, glynn.has_value(), options, left, places);
+        libperm::call().finish();
     });
 }
 

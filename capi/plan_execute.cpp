@@ -18,10 +18,10 @@ namespace capi {
 namespace {
 
 // Values that came with the pattern of a plan. What cannot be computed with is no help, but no fault either.
-libperm::Values hints(const libperm::InputPattern &input, const perm_csr &a, libperm::RunControl &control) {
+libperm::Values hints(const libperm::InputPattern &input, const perm_csr &a) {
     if (!a.values || input.value_type == PERM_VALUE_PATTERN) return {};
     try {
-        return values_for(control, input, a);
+        return values_for(input, a);
     } catch (const libperm::Error &error) {
         if (error.status() != PERM_BAD_MATRIX || input.pattern.one_sided) throw;
         return {};
@@ -73,18 +73,18 @@ bool execute_directly(const perm_plan &plan, const void *values, perm_result &re
 
 std::unique_ptr<perm_plan> create_plan(const perm_csr *a, const perm_opts *opts) {
     Stopwatch watch;
-    const libperm::Options options = libperm::read_options(opts, libperm::Call::plan_create);
+    const libperm::Options options = libperm::read_options(opts, libperm::ApiCall::plan_create);
     auto made = std::make_unique<perm_plan>();
-    libperm::RunControl control(options);
-    libperm::InputPattern input = pattern_for(control, a, options.function);
-    const libperm::Values values = hints(input, *a, control);
+    libperm::CurrentCall control(options);
+    libperm::InputPattern input = pattern_for(a, options.function);
+    const libperm::Values values = hints(input, *a);
     made->seconds_check = watch.lap();
     libperm::with_threads(options.threads, [&] {
-        made->plan = libperm::make_kept_plan(std::move(input), options, values, control);
-        libperm::TapePlan::order(made->plan, control);
+        made->plan = libperm::make_kept_plan(std::move(input), options, values);
+        libperm::TapePlan::order(made->plan);
         made->glynn = libperm::GlynnPlan::of(made->plan);
-        made->direct = libperm::TapePlan::of(made->plan, control);
-        made->plan.once = way_beside_plan(a, options, made->plan, control);
+        made->direct = libperm::TapePlan::of(made->plan);
+        made->plan.once = way_beside_plan(a, options, made->plan);
     });
     made->seconds_plan = watch.lap();
     return made;
@@ -92,10 +92,10 @@ std::unique_ptr<perm_plan> create_plan(const perm_csr *a, const perm_opts *opts)
 
 std::unique_ptr<perm_plan> load_plan(const std::string &bytes, const perm_opts *opts) {
     auto made = std::make_unique<perm_plan>();
-    made->plan = libperm::plan_of(bytes, libperm::read_options(opts, libperm::Call::plan_load));
-    libperm::RunControl control(made->plan.options);
+    made->plan = libperm::plan_of(bytes, libperm::read_options(opts, libperm::ApiCall::plan_load));
+    libperm::CurrentCall control(made->plan.options);
     made->glynn = libperm::GlynnPlan::of(made->plan);
-    made->direct = libperm::TapePlan::of(made->plan, control);
+    made->direct = libperm::TapePlan::of(made->plan);
     return made;
 }
 
@@ -115,12 +115,12 @@ void execute(const perm_plan &plan, const void *values, perm_result &r) {
         return;
     }
     const libperm::Options &options = plan.plan.options;
-    libperm::RunControl control(options);
-    const libperm::Values checked = values_for(control, plan.plan.input, values);
+    libperm::CurrentCall control(options);
+    const libperm::Values checked = values_for(plan.plan.input, values);
     r.seconds_check = watch.lap();
     const auto work = [&] {
         libperm::with_threads(options.threads, [&] {
-            fill(r, plan.plan, run_kept(libperm::PlanTask(plan.plan, checked), options, control));
+            fill(r, plan.plan, run_kept(libperm::PlanTask(plan.plan, checked), options));
         });
     };
     telling_interval(options, work, plan.plan.input, values);

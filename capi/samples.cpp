@@ -38,22 +38,24 @@ void draw_kept(const capi::Given &given, std::int64_t *columns) {
 struct perm_sampler {
   public:
     perm_sampler(const perm_csr *a, libperm::Options options, std::int64_t shots, std::uint64_t seed)
-        : options_(std::move(options)), control_(options_) {
+        : options_(std::move(options)), call_(options_) {
+        const libperm::PolledScope scope(&call_);
         capi::require_shots(shots);
-        const libperm::InputPattern input = capi::pattern_for(control_, a, options_.function);
-        const libperm::Values values = capi::values_for(control_, input, *a);
-        samples_.emplace(input, values, shots, seed, options_, control_);
+        const libperm::InputPattern input = capi::pattern_for(a, options_.function);
+        const libperm::Values values = capi::values_for(input, *a);
+        samples_.emplace(input, values, shots, seed, options_);
     }
 
     void draw(std::int64_t count, std::int64_t *columns) {
         require_place(count * samples_->rows(), columns);
+        const libperm::PolledScope scope(&call_);
         samples_->draw(count, columns);
-        if (samples_->left() == 0) control_.finish();
+        if (samples_->left() == 0) call_.finish();
     }
 
   private:
     const libperm::Options options_;
-    libperm::RunControl control_;
+    libperm::Call call_;
     std::optional<libperm::MatchingSamples> samples_;
 };
 
@@ -62,7 +64,7 @@ extern "C" {
 perm_status perm_sample(const perm_csr *a, const perm_opts *opts, int64_t shots, uint64_t seed,
                         int64_t *columns) {
     return guarded([&] {
-        libperm::Options options = libperm::read_options(opts, libperm::Call::sample);
+        libperm::Options options = libperm::read_options(opts, libperm::ApiCall::sample);
         if (!options.checkpoint.empty())
             return draw_kept(
                 {.kind = TaskIdentity::samples, .opts = opts, .matrix = a, .shots = shots, .seed = seed},
@@ -74,8 +76,8 @@ perm_status perm_sample(const perm_csr *a, const perm_opts *opts, int64_t shots,
 perm_status perm_sampler_create(const perm_csr *a, const perm_opts *opts, int64_t shots, uint64_t seed,
                                 perm_sampler **sampler) {
     return capi::made(sampler, "sampler", [&] {
-        return std::make_unique<perm_sampler>(a, libperm::read_options(opts, libperm::Call::sampler_create),
-                                              shots, seed);
+        return std::make_unique<perm_sampler>(
+            a, libperm::read_options(opts, libperm::ApiCall::sampler_create), shots, seed);
     });
 }
 
@@ -93,16 +95,16 @@ perm_status perm_sampler_destroy(perm_sampler *sampler) {
 perm_status perm_sample_photons(const perm_boson *a, const perm_opts *opts, int64_t shots, uint64_t seed,
                                 int64_t *occupations) {
     return guarded([&] {
-        const libperm::Options options = libperm::read_options(opts, libperm::Call::sample_photons);
+        const libperm::Options options = libperm::read_options(opts, libperm::ApiCall::sample_photons);
         libperm::checked_photons(a, shots);
         require_place(shots, occupations);
         if (!options.checkpoint.empty())
             return draw_kept(
                 {.kind = TaskIdentity::photons, .opts = opts, .photons = a, .shots = shots, .seed = seed},
                 occupations);
-        libperm::RunControl control(options);
-        libperm::BosonTask(a, shots, seed, options, control).draw(control, occupations);
-        control.finish();
+        libperm::CurrentCall control(options);
+        libperm::BosonTask(a, shots, seed, options).draw(occupations);
+        libperm::call().finish();
     });
 }
 

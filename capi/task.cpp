@@ -16,7 +16,7 @@
 
 namespace {
 
-libperm::Options options_of(const capi::Given &given, libperm::Call call) {
+libperm::Options options_of(const capi::Given &given, libperm::ApiCall call) {
     if (given.is_of_plan()) {
         capi::require_executable(given.plan, call);
         return given.plan->plan.options;
@@ -44,29 +44,30 @@ perm_task::perm_task(std::unique_ptr<const capi::Saved> saved)
 
 void perm_task::make() {
     capi::Stopwatch watch;
-    call_ = std::make_unique<libperm::RunControl>(options_);
+    call_ = std::make_unique<libperm::Call>(options_);
     if (given_.dense) {
         dense_ = libperm::require_dense(given_.dense);
         given_.dense = &dense_;
     }
-    controlled([&](libperm::RunControl &) { made_ = kind_.make(given_, options_, *call_); });
+    controlled([&] { made_ = kind_.make(given_, options_); });
     seconds_made_ = watch.lap();
 }
 
-void perm_task::controlled(const std::function<void(libperm::RunControl &)> &work) const {
-    const auto on_threads = [&](libperm::RunControl &control) {
-        libperm::with_threads(options_.threads, [&] { work(control); });
+void perm_task::controlled(const std::function<void()> &work) const {
+    const auto on_threads = [&] { libperm::with_threads(options_.threads, work); };
+    const auto with_call = [&] {
+        if (call_) {
+            const libperm::PolledScope scope(call_.get());
+            return on_threads();
+        }
+        const libperm::CurrentCall own(options_);
+        on_threads();
     };
-    const auto with_control = [&] {
-        if (call_) return on_threads(*call_);
-        libperm::RunControl control(options_);
-        on_threads(control);
-    };
-    if (!kind_.tells_interval) return with_control();
+    if (!kind_.tells_interval) return with_call();
     if (given_.plan)
-        capi::telling_interval(options_, with_control, given_.plan->plan.input, given_.values);
+        capi::telling_interval(options_, with_call, given_.plan->plan.input, given_.values);
     else
-        capi::telling_interval(options_, with_control, given_.matrix);
+        capi::telling_interval(options_, with_call, given_.matrix);
 }
 
 void perm_task::outlive_call() {
@@ -87,7 +88,7 @@ void perm_task::combine(capi::Parts parts, const perm_answer &answer) const {
 
 void perm_task::answer_with(const capi::Parts *parts, const perm_answer &answer) const {
     capi::Stopwatch watch;
-    controlled([&](libperm::RunControl &control) { made_.answer(parts, control, answer); });
+    controlled([&] { made_.answer(parts, answer); });
     const double seconds = watch.lap(), total = seconds_made_ + seconds;
     if (made_.room.estimate) answer.estimate->seconds_total = total;
     for (std::int64_t k = 0; k < made_.room.results && kind_.made; ++k) {
@@ -101,8 +102,7 @@ void perm_task::answer_with(const capi::Parts *parts, const perm_answer &answer)
 std::string perm_task::run_shard(std::int64_t number) const {
     libperm::require_counting(options_, kind_.shards);
     std::string bytes;
-    controlled(
-        [&](libperm::RunControl &control) { bytes = libperm::run_shard(*made_.task, number, control); });
+    controlled([&] { bytes = libperm::run_shard(*made_.task, number); });
     return bytes;
 }
 

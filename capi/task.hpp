@@ -39,15 +39,15 @@ struct perm_task {
     void make();
     bool is_of_plan() const { return given_.is_of_plan() || given_.is_periodic(); }
     void answer_with(const capi::Parts *parts, const perm_answer &answer) const;
-    // work(control), of the call, on its threads; a refusal tells the interval (capi/interval_beside.hpp).
-    void controlled(const std::function<void(libperm::RunControl &)> &work) const;
+    // work(), of the call, on its threads; a refusal tells the interval (capi/interval_beside.hpp).
+    void controlled(const std::function<void()> &work) const;
 
     std::unique_ptr<const capi::Saved> saved_; // none: all is the caller's
     capi::Given given_;
     perm_dense dense_ = PERM_DENSE_INIT; // of these, as the library's task refers to it
     const capi::TaskKind &kind_;
     const libperm::Options options_;
-    std::unique_ptr<libperm::RunControl> call_;
+    std::unique_ptr<libperm::Call> call_;
     capi::MadeTask made_;
     double seconds_made_ = 0;
 };

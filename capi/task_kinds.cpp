@@ -32,7 +32,7 @@
 namespace capi {
 namespace {
 
-using libperm::Call;
+using libperm::ApiCall;
 using libperm::Outcome;
 using libperm::TaskIdentity;
 
@@ -53,41 +53,33 @@ template <class Fill> void fill_each(const perm_answer &answer, std::size_t coun
 template <class Of, class Put>
 MadeTask answering(const std::shared_ptr<const Of> &task, const libperm::Options &options, const Room &room,
                    const Put &put) {
-    return {task, room,
-            [=, &options](const Parts *parts, libperm::RunControl &control, const perm_answer &answer) {
-                put(parts ? libperm::combine(*task, *parts, control)
-                          : libperm::run_kept(*task, options, control),
-                    answer);
+    return {task, room, [=, &options](const Parts *parts, const perm_answer &answer) {
+                put(parts ? libperm::combine(*task, *parts) : libperm::run_kept(*task, options), answer);
             }};
 }
 
-MadeTask make_plan(const Given &given, const libperm::Options &options, libperm::RunControl &control) {
+MadeTask make_plan(const Given &given, const libperm::Options &options) {
     const perm_plan &plan = *given.plan;
     const void *const values = given.values;
-    const auto checked =
-        std::make_shared<const libperm::Values>(values_for(control, plan.plan.input, values));
-    const auto task =
-        std::make_shared<const libperm::PlanTask>(libperm::plan_in_blocks(plan.plan, control), *checked);
+    const auto checked = std::make_shared<const libperm::Values>(values_for(plan.plan.input, values));
+    const auto task = std::make_shared<const libperm::PlanTask>(libperm::plan_in_blocks(plan.plan), *checked);
     // As perm_plan_execute has it: the quickest way answers, where it does.
-    return {task,
-            {.results = 1},
-            [=, &plan, &options](const Parts *parts, libperm::RunControl &call, const perm_answer &answer) {
+    return {task, {.results = 1}, [=, &plan, &options](const Parts *parts, const perm_answer &answer) {
                 perm_result r = PERM_RESULT_INIT;
                 const libperm::PlanTask whole(plan.plan, *checked);
                 const libperm::PlanTask &of = parts ? *task : whole;
                 std::optional<Outcome> outcome;
-                if (parts) outcome = libperm::combine(*task, *parts, call);
+                if (parts) outcome = libperm::combine(*task, *parts);
                 if (!execute_directly(plan, values, r))
-                    fill(r, of.of(), outcome ? *outcome : run_kept(whole, options, call));
+                    fill(r, of.of(), outcome ? *outcome : run_kept(whole, options));
                 write(*answer.results, r);
             }};
 }
 
-MadeTask make_batch(const Given &given, const libperm::Options &options, libperm::RunControl &control) {
+MadeTask make_batch(const Given &given, const libperm::Options &options) {
     const perm_plan &plan = *given.plan;
-    const auto task =
-        std::make_shared<const libperm::BatchTask>(libperm::plan_in_blocks(plan.plan, control), ways_of(plan),
-                                                   given.values, given.stride, given.count, control);
+    const auto task = std::make_shared<const libperm::BatchTask>(
+        libperm::plan_in_blocks(plan.plan), ways_of(plan), given.values, given.stride, given.count);
     return answering(task, options, {.results = given.count},
                      [&plan](const std::vector<libperm::BatchAnswer> &found, const perm_answer &answer) {
                          fill_each(answer, found.size(), [&](std::size_t k, perm_result &r) {
@@ -96,11 +88,10 @@ MadeTask make_batch(const Given &given, const libperm::Options &options, libperm
                      });
 }
 
-MadeTask make_derivatives(const Given &given, const libperm::Options &options, libperm::RunControl &control) {
+MadeTask make_derivatives(const Given &given, const libperm::Options &options) {
     const perm_plan &plan = *given.plan;
     const auto task = std::make_shared<const libperm::GradientTask>(
-        libperm::GradientSource{plan.plan, plan.direct.get(), plan.gradient, given.values}, control,
-        given.way);
+        libperm::GradientSource{plan.plan, plan.direct.get(), plan.gradient, given.values}, given.way);
     const std::int64_t numbers = task->numbers(), parts = static_cast<std::int64_t>(task->parts());
     return answering(task, options, {.results = 1, .numbers = numbers * parts, .bounds = numbers},
                      [&plan](const libperm::Derivatives &found, const perm_answer &answer) {
@@ -140,20 +131,18 @@ void put(const libperm::MatrixEstimate &found, perm_estimated &estimate) {
 }
 
 // What is known so far stands in the estimate while the call runs, and what was found when it returns.
-MadeTask make_estimate(const Given &given, const libperm::Options &options, libperm::RunControl &control) {
+MadeTask make_estimate(const Given &given, const libperm::Options &options) {
     const libperm::EstimateRequest request = libperm::read_request(given.wanted);
-    libperm::InputPattern input = pattern_for(control, given.matrix);
-    libperm::Values values = values_for(control, input, *given.matrix);
+    libperm::InputPattern input = pattern_for(given.matrix);
+    libperm::Values values = values_for(input, *given.matrix);
     const std::shared_ptr<const libperm::EstimateTask> task =
-        libperm::EstimateTask::of(std::move(input), std::move(values), options, request, control);
-    return {task,
-            {.estimate = true},
-            [=, &options](const Parts *parts, libperm::RunControl &call, const perm_answer &answer) {
+        libperm::EstimateTask::of(std::move(input), std::move(values), options, request);
+    return {task, {.estimate = true}, [=, &options](const Parts *parts, const perm_answer &answer) {
                 perm_estimated &place = *answer.estimate;
                 const auto told = [&](const libperm::MatrixEstimate &found) { put(found, place); };
                 try {
-                    told(parts ? libperm::combine(*task, *parts, call, told)
-                               : libperm::run_kept(*task, options, call, told));
+                    told(parts ? libperm::combine(*task, *parts, told)
+                               : libperm::run_kept(*task, options, told));
                 } catch (...) {
                     place = PERM_ESTIMATED_INIT;
                     throw;
@@ -172,20 +161,19 @@ template <class Of> MadeTask by_size(const libperm::Options &options, const std:
                      });
 }
 
-MadeTask make_matchings(const Given &given, const libperm::Options &options, libperm::RunControl &control) {
-    return by_size(options,
-                   std::make_shared<const libperm::MatchingTask>(given.matrix, options, control, given.way));
+MadeTask make_matchings(const Given &given, const libperm::Options &options) {
+    return by_size(options, std::make_shared<const libperm::MatchingTask>(given.matrix, options, given.way));
 }
 
-MadeTask make_polynomial(const Given &given, const libperm::Options &options, libperm::RunControl &control) {
+MadeTask make_polynomial(const Given &given, const libperm::Options &options) {
     return by_size(options, std::make_shared<const libperm::PolynomialTask>(given.matrix, given.linear,
-                                                                            options, control, given.way));
+                                                                            options, given.way));
 }
 
-MadeTask make_periodic(const Given &given, const libperm::Options &options, libperm::RunControl &control) {
+MadeTask make_periodic(const Given &given, const libperm::Options &options) {
     const libperm::PeriodicPlan &plan = given.periodic->plan;
     const std::int64_t first = given.first;
-    const auto task = std::make_shared<const libperm::PeriodicTask>(plan, first, given.count, control,
+    const auto task = std::make_shared<const libperm::PeriodicTask>(plan, first, given.count,
                                                                     libperm::second_run_seconds, given.way);
     return answering(task, options, {.results = given.count},
                      [=, &plan](const std::vector<Outcome> &found, const perm_answer &answer) {
@@ -203,7 +191,7 @@ MadeTask make_periodic(const Given &given, const libperm::Options &options, libp
                      });
 }
 
-MadeTask make_minors(const Given &given, const libperm::Options &options, libperm::RunControl &) {
+MadeTask make_minors(const Given &given, const libperm::Options &options) {
     struct WithMinors { // that the task refers to
         WithMinors(const perm_dense *a, const libperm::Options &of) : minors(a), task(minors, of) {}
         const libperm::SubPermanents minors;
@@ -226,34 +214,35 @@ template <class Of> MadeTask samples(const libperm::Options &options, const std:
                      [](const auto &found, const perm_answer &answer) { copy(found, answer.columns); });
 }
 
-MadeTask make_samples(const Given &given, const libperm::Options &options, libperm::RunControl &control) {
+MadeTask make_samples(const Given &given, const libperm::Options &options) {
     require_shots(given.shots);
-    const libperm::InputPattern input = pattern_for(control, given.matrix, options.function);
-    const libperm::Values values = values_for(control, input, *given.matrix);
-    return samples(options, std::make_shared<const libperm::SampleTask>(
-                                input, values, given.shots, given.seed, options, control, given.way));
+    const libperm::InputPattern input = pattern_for(given.matrix, options.function);
+    const libperm::Values values = values_for(input, *given.matrix);
+    return samples(options, std::make_shared<const libperm::SampleTask>(input, values, given.shots,
+                                                                        given.seed, options, given.way));
 }
 
-MadeTask make_photons(const Given &given, const libperm::Options &options, libperm::RunControl &control) {
-    return samples(options, std::make_shared<const libperm::BosonTask>(given.photons, given.shots, given.seed,
-                                                                       options, control));
+MadeTask make_photons(const Given &given, const libperm::Options &options) {
+    return samples(
+        options, std::make_shared<const libperm::BosonTask>(given.photons, given.shots, given.seed, options));
 }
 
 constexpr TaskKind kinds[] = {
-    {TaskIdentity::plan, Call::plan_execute, Call::plan_shards, true, &perm_result::seconds_check, make_plan},
-    {TaskIdentity::batch, Call::plan_execute_batch, Call::plan_shards, false, nullptr, make_batch},
-    {TaskIdentity::derivatives, Call::plan_gradient, Call::plan_gradient, true, &perm_result::seconds_plan,
-     make_derivatives},
-    {TaskIdentity::estimate, Call::estimate, Call::estimate_shards, true, nullptr, make_estimate},
-    {TaskIdentity::matchings, Call::matchings, Call::matchings, false, &perm_result::seconds_plan,
+    {TaskIdentity::plan, ApiCall::plan_execute, ApiCall::plan_shards, true, &perm_result::seconds_check,
+     make_plan},
+    {TaskIdentity::batch, ApiCall::plan_execute_batch, ApiCall::plan_shards, false, nullptr, make_batch},
+    {TaskIdentity::derivatives, ApiCall::plan_gradient, ApiCall::plan_gradient, true,
+     &perm_result::seconds_plan, make_derivatives},
+    {TaskIdentity::estimate, ApiCall::estimate, ApiCall::estimate_shards, true, nullptr, make_estimate},
+    {TaskIdentity::matchings, ApiCall::matchings, ApiCall::matchings, false, &perm_result::seconds_plan,
      make_matchings},
-    {TaskIdentity::polynomial, Call::polynomial, Call::polynomial, false, &perm_result::seconds_plan,
+    {TaskIdentity::polynomial, ApiCall::polynomial, ApiCall::polynomial, false, &perm_result::seconds_plan,
      make_polynomial},
-    {TaskIdentity::periodic, Call::periodic_execute, Call::periodic_execute, false,
+    {TaskIdentity::periodic, ApiCall::periodic_execute, ApiCall::periodic_execute, false,
      &perm_result::seconds_plan, make_periodic},
-    {TaskIdentity::minors, Call::sub_permanents, Call::sub_permanents, false, nullptr, make_minors},
-    {TaskIdentity::samples, Call::sample, Call::sampler_create, false, nullptr, make_samples},
-    {TaskIdentity::photons, Call::sample_photons, Call::estimate_shards, false, nullptr, make_photons},
+    {TaskIdentity::minors, ApiCall::sub_permanents, ApiCall::sub_permanents, false, nullptr, make_minors},
+    {TaskIdentity::samples, ApiCall::sample, ApiCall::sampler_create, false, nullptr, make_samples},
+    {TaskIdentity::photons, ApiCall::sample_photons, ApiCall::estimate_shards, false, nullptr, make_photons},
 };
 
 } // namespace

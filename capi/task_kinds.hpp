@@ -28,16 +28,16 @@ struct MadeTask {
     std::shared_ptr<const libperm::Task> task;
     Room room;
     // Into an answer with this room what the task comes to: at once, or from parts (else null).
-    std::function<void(const Parts *, libperm::RunControl &, const perm_answer &)> answer;
+    std::function<void(const Parts *, const perm_answer &)> answer;
 };
 
 struct TaskKind {
-    std::string_view name;      // of its identity
-    libperm::Call call, shards; // whose options count, for all of it and for shards
-    bool tells_interval;        // what the permanent lies between, where it is refused
-    double perm_result::*made;  // where results tell how long making it took; null: they tell no times
-    // All of these outlive it, but for the control. Throws Error.
-    MadeTask (*make)(const Given &, const libperm::Options &, libperm::RunControl &);
+    std::string_view name;         // of its identity
+    libperm::ApiCall call, shards; // whose options count, for all of it and for shards
+    bool tells_interval;           // what the permanent lies between, where it is refused
+    double perm_result::*made;     // where results tell how long making it took; null: they tell no times
+    // All of these outlive it, but for the call. Throws Error.
+    MadeTask (*make)(const Given &, const libperm::Options &);
 };
 
 const TaskKind &task_kind(std::string_view name); // throws Error where there is none

@@ -2,7 +2,7 @@
 
 #include "lib/base/seal.hpp"
 #include "lib/base/struct_size.hpp"
-#include "lib/run/run_control.hpp"
+#include "lib/run/call.hpp"
 #include "lib/run/task_identity.hpp"
 #include "lib/saved/bytes.hpp"
 
@@ -26,8 +26,8 @@ const char *text_or_null(const std::string &text) { return text.empty() ? nullpt
 TaskSource::TaskSource(std::string_view bytes) : TaskSource(libperm::content_of<TaskSource>(seal, bytes)) {}
 
 TaskSource::TaskSource(const libperm::Plan &of) : kind(libperm::TaskIdentity::plan) {
-    libperm::RunControl control(of.options);
-    plan = libperm::bytes_of(libperm::plan_in_blocks(of, control));
+    libperm::CurrentCall control(of.options);
+    plan = libperm::bytes_of(libperm::plan_in_blocks(of));
 }
 
 std::string TaskSource::bytes() const { return libperm::sealed(seal, libperm::written(*this)); }

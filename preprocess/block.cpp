@@ -36,9 +36,9 @@ template <class Value> Pattern nonzero_pattern(const BlockOf<Value> &block) {
 template Pattern nonzero_pattern(const Block &block);
 template Pattern nonzero_pattern(const ExactBlock &block);
 
-template <class Value> BlockOf<Value> transposed(const BlockOf<Value> &block, const Poll &poll) {
-    Transposed t = transpose(block.pattern, poll);
-    PolledSteps steps(poll);
+template <class Value> BlockOf<Value> transposed(const BlockOf<Value> &block) {
+    Transposed t = transpose(block.pattern);
+    PolledSteps steps;
     BlockOf<Value> out;
     out.pattern = std::move(t.pattern);
     out.values.reserve(block.values.size());
@@ -49,8 +49,8 @@ template <class Value> BlockOf<Value> transposed(const BlockOf<Value> &block, co
     return out;
 }
 
-template Block transposed(const Block &block, const Poll &poll);
-template ExactBlock transposed(const ExactBlock &block, const Poll &poll);
+template Block transposed(const Block &block);
+template ExactBlock transposed(const ExactBlock &block);
 
 namespace {
 

@@ -28,7 +28,7 @@ double most_roundings(const Block &block);
 // Without the entries that are 0.
 template <class Value> Pattern nonzero_pattern(const BlockOf<Value> &block);
 
-template <class Value> BlockOf<Value> transposed(const BlockOf<Value> &block, const Poll &poll = no_poll);
+template <class Value> BlockOf<Value> transposed(const BlockOf<Value> &block);
 
 // What it holds, with what the allocator adds: of numbers of any length each one's own.
 std::int64_t bytes_of(const Pattern &pattern);

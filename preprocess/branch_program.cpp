@@ -35,12 +35,12 @@ struct Layout {
 
 class Builder {
   public:
-    Builder(const BranchSource &source, const Poll &poll)
+    Builder(const BranchSource &source)
         : pattern_(source.pattern),
           rows_(pattern_.one_sided ? 0 : pattern_.rows),
           pruned_(pruned(source)),
           tree_(pruned_.tree),
-          steps_(poll),
+          steps_(),
           entries_(at(pattern_.lines())),
           log2_states_(pattern_.lines(), sides_of(pattern_)) {
         for (std::int32_t i = 0; i < pattern_.rows; ++i) {
@@ -525,15 +525,14 @@ class Builder {
 
 } // namespace
 
-BranchProgram build_branch_program(std::shared_ptr<const BranchSource> source, const Poll &poll) {
-    BranchProgram built = Builder(*source, poll).build();
+BranchProgram build_branch_program(std::shared_ptr<const BranchSource> source) {
+    BranchProgram built = Builder(*source).build();
     built.program.source = std::move(source);
     return built;
 }
 
-BranchProgram build_branch_program(const Pattern &a, BranchDecomposition tree, const Poll &poll) {
-    return build_branch_program(std::make_shared<const BranchSource>(BranchSource{a, std::move(tree), {}}),
-                                poll);
+BranchProgram build_branch_program(const Pattern &a, BranchDecomposition tree) {
+    return build_branch_program(std::make_shared<const BranchSource>(BranchSource{a, std::move(tree), {}}));
 }
 
 BranchShape shape_of(const FrontierProgram &program, const BranchDecomposition &tree) {

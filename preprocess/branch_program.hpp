@@ -13,13 +13,13 @@ constexpr std::int32_t widest_list = 128;
 
 // The subtree that leaves the fewest states at once is walked first. Its slots are those of the widest state;
 // it has none where a join shares more lines than `widest_shared`, or a list has more than `widest_list`
-// (feasible = false). Throws nothing else than `poll` and the lack of memory.
+// (feasible = false). Throws nothing else than polling and the lack of memory.
 struct BranchProgram {
     bool feasible = true;
     FrontierProgram program;
 };
-BranchProgram build_branch_program(const Pattern &a, BranchDecomposition tree, const Poll &poll = no_poll);
-BranchProgram build_branch_program(std::shared_ptr<const BranchSource> source, const Poll &poll = no_poll);
+BranchProgram build_branch_program(const Pattern &a, BranchDecomposition tree);
+BranchProgram build_branch_program(std::shared_ptr<const BranchSource> source);
 
 // A tree and the program made from it, in a few numbers.
 struct BranchShape {

@@ -16,7 +16,6 @@ struct BranchSearchOptions {
     double most_states = 1e300;   // alive at once; a decomposition with more is dear
     double other_seconds = 1e300; // what the best other way takes: what is far from it is given up
     SearchBudget budget;
-    Poll poll = no_poll;
     MemoryAccount *account = nullptr;
 };
 

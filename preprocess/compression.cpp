@@ -21,8 +21,7 @@ bool has_light_line(const Pattern &a) {
     return false;
 }
 
-template <class Value>
-Compression<Value> compress(BlockOf<Value> block, const CompressionRule &rule, const Poll &poll) {
+template <class Value> Compression<Value> compress(BlockOf<Value> block, const CompressionRule &rule) {
     Compression<Value> out;
     const std::int32_t n = block.n();
     poll();
@@ -30,7 +29,7 @@ Compression<Value> compress(BlockOf<Value> block, const CompressionRule &rule, c
         out.part.block = std::move(block);
         return out;
     }
-    Contraction<Value> matrix(std::move(block), poll);
+    Contraction<Value> matrix(std::move(block));
     std::deque<Line> light[3]; // lines that had this degree when they were put here
     const auto note = [&](Line line) {
         const std::int32_t degree = matrix.is_there(line) ? matrix.degree(line) : 3;
@@ -64,7 +63,7 @@ Compression<Value> compress(BlockOf<Value> block, const CompressionRule &rule, c
     return out;
 }
 
-template Compression<Tracked> compress(Block block, const CompressionRule &rule, const Poll &poll);
-template Compression<Gaussian> compress(ExactBlock block, const CompressionRule &rule, const Poll &poll);
+template Compression<Tracked> compress(Block block, const CompressionRule &rule);
+template Compression<Gaussian> compress(ExactBlock block, const CompressionRule &rule);
 
 } // namespace libperm

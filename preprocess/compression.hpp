@@ -31,7 +31,6 @@ template <class Value> struct Compression {
 bool has_light_line(const Pattern &a);
 
 // O(nnz log nnz), whatever the degrees.
-template <class Value>
-Compression<Value> compress(BlockOf<Value> block, const CompressionRule &rule, const Poll &poll = no_poll);
+template <class Value> Compression<Value> compress(BlockOf<Value> block, const CompressionRule &rule);
 
 } // namespace libperm

@@ -6,10 +6,10 @@
 
 namespace libperm {
 template <class Value>
-Contraction<Value>::Contraction(BlockOf<Value> block, const Poll &poll)
+Contraction<Value>::Contraction(BlockOf<Value> block)
     : n_(block.n()),
-      lists_(block.pattern, poll),
-      factors_{WeightedForest<Value>(n_, poll), WeightedForest<Value>(n_, poll)},
+      lists_(block.pattern),
+      factors_{WeightedForest<Value>(n_), WeightedForest<Value>(n_)},
       values_(std::move(block.values)) {
     for (std::vector<std::int32_t> &node : node_of_line_) {
         node.resize(at(n_));

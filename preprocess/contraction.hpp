@@ -60,11 +60,11 @@ inline std::int64_t steps_of(const Gaussian &x) {
 // entry needs any more are forgotten: exact ones grow.
 template <class Value> class WeightedForest {
   public:
-    // The poll must outlive this.
-    WeightedForest(std::int32_t leaves, const Poll &poll)
+    //
+    WeightedForest(std::int32_t leaves)
         : parent_(static_cast<std::size_t>(leaves), -1),
           holders_(static_cast<std::size_t>(leaves), 0),
-          steps_(poll) {}
+          steps_() {}
 
     // An entry begins to need the factors above a node, and does so no longer.
     void hold(std::int32_t node) { ++holders_[at(node)]; }
@@ -130,8 +130,8 @@ template <class Value> class WeightedForest {
 
 template <class Value> class Contraction {
   public:
-    // The block has fewer than 2^31 entries. The poll must outlive this.
-    explicit Contraction(BlockOf<Value> block, const Poll &poll = never_asked);
+    // The block has fewer than 2^31 entries.
+    explicit Contraction(BlockOf<Value> block);
 
     bool is_there(Line line) const { return lists_.is_there(line); }
     std::int32_t degree(Line line) const { return lists_.degree(line); }
@@ -150,8 +150,6 @@ template <class Value> class Contraction {
     BlockOf<Value> block(); // what is left, lines in their old order; nothing may follow
 
   private:
-    inline static const Poll never_asked = no_poll;
-
     Value &value(std::int32_t entry);
     void drop(Line line);
     void forget(std::int32_t entry);

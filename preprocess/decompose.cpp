@@ -53,12 +53,12 @@ template <class Value> BlockOf<Value> in_breadth_first_order(const BlockOf<Value
 
 // Products of exact numbers are of factors of about one size: one by one, each would be as long as all before
 // it. Those of doubles are what they always were, in their order.
-Tracked product_of(const std::vector<Tracked> &factors, const Poll &) {
+Tracked product_of(const std::vector<Tracked> &factors) {
     Tracked product = number_one<Tracked>();
     for (const Tracked &x : factors) product = product * x;
     return product;
 }
-Gaussian product_of(std::vector<Gaussian> factors, const Poll &poll) {
+Gaussian product_of(std::vector<Gaussian> factors) {
     if (factors.empty()) return number_one<Gaussian>();
     for (std::size_t count = factors.size(); count > 1; count = (count + 1) / 2)
         for (std::size_t k = 0; k < count / 2; ++k) {
@@ -129,12 +129,12 @@ template <class Value> void Decomposition<Value>::match(Block block) {
     constexpr std::int64_t of_a_row = 60;    // a matching and a search
     constexpr std::int64_t of_a_block = 250; // what points at its entries
     Charge charge = passing(block, 1, of_a_row);
-    const Matching matching = maximum_matching(block.pattern, rule_.poll);
+    const Matching matching = maximum_matching(block.pattern);
     if (matching.size < block.n()) return push_zero();
     if (!passes.dulmage_mendelsohn) return begin(std::move(block));
 
     std::int64_t dropped = block.pattern.nnz();
-    std::vector<Block> blocks = dulmage_mendelsohn(std::move(block), matching, rule_.poll);
+    std::vector<Block> blocks = dulmage_mendelsohn(std::move(block), matching);
     for (const Block &b : blocks) dropped -= b.pattern.nnz();
     reductions_.dropped += dropped;
     if (blocks.size() == 1) return begin(std::move(blocks.front()));
@@ -151,17 +151,17 @@ template <class Value> void Decomposition<Value>::match(Block block) {
     push(Multiply{larger + 1});
     for (auto b = blocks.rbegin(); b != blocks.rend(); ++b)
         if (b->n() > 1) begin(std::move(*b));
-    push(product_of(std::move(singles), rule_.poll));
+    push(product_of(std::move(singles)));
 }
 
 // Of a part of a graph, what it goes on with. None: it has no perfect matching.
 template <class Value> auto Decomposition<Value>::stage_after(Block &part) -> std::optional<Stage> {
-    const std::optional<Matching> matching = perfect_matching(part.pattern, rule_.poll);
+    const std::optional<Matching> matching = perfect_matching(part.pattern);
     if (!matching) return {};
     if (!part.pattern.one_sided) return Stage::match;
     if (!rule_.passes.dulmage_mendelsohn) return Stage::merge;
     const std::int64_t entries = part.pattern.nnz();
-    part = gallai_edmonds(std::move(part), *matching, rule_.poll);
+    part = gallai_edmonds(std::move(part), *matching);
     reductions_.dropped += entries - part.pattern.nnz();
     return part.pattern.nnz() < entries ? Stage::apart : Stage::merge;
 }
@@ -171,16 +171,15 @@ template <class Value> void Decomposition<Value>::part_graph(Block graph, Stage 
     constexpr std::int64_t of_a_line = 400;
     const Charge charge = passing(graph, 6, of_a_line);
     Compression<Value> done =
-        compress_graph(std::move(graph), {rule_.passes.degree_1, rule_.passes.degree_2}, rule_.poll);
+        compress_graph(std::move(graph), {rule_.passes.degree_1, rule_.passes.degree_2});
     reductions_.degree_1 += done.degree_1;
     reductions_.degree_2 += done.degree_2;
     std::vector<Block> parts;
-    if (!done.is_zero && done.part.block.n() > 0)
-        parts = connected_parts(std::move(done.part.block), rule_.poll);
+    if (!done.is_zero && done.part.block.n() > 0) parts = connected_parts(std::move(done.part.block));
     bool is_zero = done.is_zero;
     std::vector<Stage> stages;
     for (Block &part : parts) {
-        if (auto matrix = as_two_sided(part, rule_.poll)) part = *std::move(matrix);
+        if (auto matrix = as_two_sided(part)) part = *std::move(matrix);
         const Stage next = part.pattern.one_sided ? Stage::merge : Stage::match;
         const std::optional<Stage> after = stage == Stage::apart ? next : stage_after(part);
         is_zero = is_zero || !after;
@@ -205,7 +204,7 @@ template <class Value> void Decomposition<Value>::compress_lines(Block block) {
     if (!rule.degree_1 && !rule.degree_2) return push(std::move(block), Stage::expand);
     constexpr std::int64_t of_a_row = 200;
     const Charge charge = passing(block, has_light_line(block.pattern) ? 2.5 : 0, of_a_row);
-    Compression<Value> done = compress(std::move(block), rule, rule_.poll);
+    Compression<Value> done = compress(std::move(block), rule);
     if (done.is_zero) return push_zero();
     reductions_.degree_1 += done.degree_1;
     reductions_.degree_2 += done.degree_2;
@@ -231,8 +230,7 @@ template <class Value> void Decomposition<Value>::consider_expansion(Block block
     // published rule has not looked again after an expansion, it is time.
     const bool is_matched = !rule_.as_published && (rule_.passes.matching || rule_.passes.dulmage_mendelsohn);
     const bool by_rule = rule_.as_published && may_expand(block);
-    if (!is_matched && !by_rule && maximum_matching(block.pattern, rule_.poll).size < block.n())
-        return push_zero();
+    if (!is_matched && !by_rule && maximum_matching(block.pattern).size < block.n()) return push_zero();
     if (!by_rule && !may_expand(block)) return push(std::move(block), Stage::merge);
     const Line line = lightest_line(block.pattern);
     const std::int32_t degree = degree_of(block.pattern, line);
@@ -251,9 +249,9 @@ template <class Value> void Decomposition<Value>::consider_expansion(Block block
 template <class Value> void Decomposition<Value>::finish(Block block) {
     LeafOf<Value> leaf{std::move(block), {}};
     if (rule_.passes.merging && leaf.block.pattern.one_sided) {
-        leaf.kinds = equal_lines(leaf.block, rule_.poll, rule_.account);
+        leaf.kinds = equal_lines(leaf.block, rule_.account);
     } else if (rule_.passes.merging) {
-        RepeatedLines<Value> repeated = merge_repeated_lines(leaf.block, rule_.poll, rule_.account);
+        RepeatedLines<Value> repeated = merge_repeated_lines(leaf.block, rule_.account);
         leaf.kinds = std::move(repeated.kinds);
         push(Multiply{2});
         push(repeated.factor);

@@ -46,8 +46,7 @@ template <class Value> struct DecompositionRule {
     Passes passes;
     bool as_published = false; // `paper_order` and `paper_degree`; else compression to the end, and ...
     std::function<bool(const BlockOf<Value> &)>
-        expand; // ... this decides on expansion along the lightest line
-    Poll poll = no_poll;
+        expand;                       // ... this decides on expansion along the lightest line
     MemoryAccount *account = nullptr; // what holds the blocks under way, if there is one; may throw
 };
 

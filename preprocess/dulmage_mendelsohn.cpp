@@ -13,8 +13,8 @@ namespace {
 // stack.
 class StrongComponents {
   public:
-    StrongComponents(const Pattern &a, const Matching &matching, const Poll &poll)
-        : a_(a), matching_(matching), component_(at(a.rows), -1), rows_(at(a.rows)), steps_(poll) {
+    StrongComponents(const Pattern &a, const Matching &matching)
+        : a_(a), matching_(matching), component_(at(a.rows), -1), rows_(at(a.rows)), steps_() {
         for (std::int32_t i = 0; i < a.rows; ++i)
             if (rows_[at(i)].seen == 0) search(i);
     }
@@ -97,16 +97,15 @@ class StrongComponents {
 
 } // namespace
 
-std::vector<std::int32_t> triangular_blocks(const Pattern &a, const Matching &perfect, const Poll &poll) {
-    return StrongComponents(a, perfect, poll).of_row();
+std::vector<std::int32_t> triangular_blocks(const Pattern &a, const Matching &perfect) {
+    return StrongComponents(a, perfect).of_row();
 }
 
 template <class Value>
-std::vector<BlockOf<Value>> dulmage_mendelsohn(BlockOf<Value> block, const Matching &perfect,
-                                               const Poll &poll) {
+std::vector<BlockOf<Value>> dulmage_mendelsohn(BlockOf<Value> block, const Matching &perfect) {
     const Pattern &a = block.pattern;
-    const StrongComponents components(a, perfect, poll);
-    PolledSteps steps(poll);
+    const StrongComponents components(a, perfect);
+    PolledSteps steps;
     std::vector<BlockOf<Value>> blocks(at(components.count()));
     if (components.count() == 1) {
         blocks.front() = std::move(block);
@@ -145,8 +144,7 @@ std::vector<BlockOf<Value>> dulmage_mendelsohn(BlockOf<Value> block, const Match
     return blocks;
 }
 
-template std::vector<Block> dulmage_mendelsohn(Block block, const Matching &perfect, const Poll &poll);
-template std::vector<ExactBlock> dulmage_mendelsohn(ExactBlock block, const Matching &perfect,
-                                                    const Poll &poll);
+template std::vector<Block> dulmage_mendelsohn(Block block, const Matching &perfect);
+template std::vector<ExactBlock> dulmage_mendelsohn(ExactBlock block, const Matching &perfect);
 
 } // namespace libperm

@@ -13,13 +13,11 @@ namespace libperm {
 
 // The blocks, by their lowest row; rows and columns keep their order inside. O(n + nnz).
 template <class Value>
-std::vector<BlockOf<Value>> dulmage_mendelsohn(BlockOf<Value> block, const Matching &perfect,
-                                               const Poll &poll = no_poll);
+std::vector<BlockOf<Value>> dulmage_mendelsohn(BlockOf<Value> block, const Matching &perfect);
 
 // Of each row, the number of its block, by which the matrix is lower block triangular; a column is in the
 // block of the row it is matched with. Of an empty matching column i goes with row i: then the blocks are the
 // strong components of a graph.
-std::vector<std::int32_t> triangular_blocks(const Pattern &a, const Matching &perfect,
-                                            const Poll &poll = no_poll);
+std::vector<std::int32_t> triangular_blocks(const Pattern &a, const Matching &perfect);
 
 } // namespace libperm

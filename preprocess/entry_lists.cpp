@@ -8,8 +8,8 @@ namespace {
 constexpr std::int32_t short_list = 32; // is looked through sooner than hashed
 } // namespace
 
-EntryLists::EntryLists(const Pattern &a, const Poll &poll)
-    : entries_(at(a.nnz())), mark_(at(std::max(a.rows, a.cols)), -1), steps_(poll) {
+EntryLists::EntryLists(const Pattern &a)
+    : entries_(at(a.nnz())), mark_(at(std::max(a.rows, a.cols)), -1), steps_() {
     const std::array<std::int32_t, 2> lines{a.rows, a.cols};
     for (const std::size_t side : {0u, 1u})
         for (std::int32_t i = 0; i < lines[side]; ++i) {

@@ -22,8 +22,8 @@ struct Line {
 
 class EntryLists {
   public:
-    // Entries are numbered as in the pattern, of fewer than 2^31. The poll must outlive this.
-    EntryLists(const Pattern &a, const Poll &poll);
+    // Entries are numbered as in the pattern, of fewer than 2^31.
+    EntryLists(const Pattern &a);
 
     bool is_there(Line line) const { return list_of(line) >= 0; }
     std::int32_t degree(Line line) const {

@@ -42,7 +42,7 @@ bool are_same(const Gaussian &x, const Gaussian &y) { return x == y; }
 // All entries of each line, of both halves of the symmetric matrix.
 class WholeLines {
   public:
-    WholeLines(const Pattern &graph, const Poll &poll) : graph_(graph), lower_(transpose(graph, poll)) {}
+    WholeLines(const Pattern &graph) : graph_(graph), lower_(transpose(graph)) {}
 
     // same(entry, entry) compares the values of two.
     template <class Same> bool are_equal(std::int32_t i, std::int32_t j, const Same &same) {
@@ -129,11 +129,10 @@ template <class Value> class LineDigests {
 
 } // namespace
 
-template <class Value>
-LineClasses equal_lines(const BlockOf<Value> &graph, const Poll &poll, MemoryAccount *account) {
+template <class Value> LineClasses equal_lines(const BlockOf<Value> &graph, MemoryAccount *account) {
     constexpr int most_tries = 4; // of a line: sums that are equal by chance are rare
     const Charge charge(account, bytes_of(graph.pattern) + 8 * graph.pattern.nnz() + 40 * graph.n());
-    PolledSteps steps(poll);
+    PolledSteps steps;
     std::vector<std::int32_t> lowest(at(graph.n()));
     std::iota(lowest.begin(), lowest.end(), 0);
     std::vector<char> tries(at(graph.n()), 0);
@@ -141,7 +140,7 @@ LineClasses equal_lines(const BlockOf<Value> &graph, const Poll &poll, MemoryAcc
     bool some_are_equal = false;
     LineDigests<Value>(graph, steps).for_candidates([&](std::int32_t i, std::int32_t j) {
         if (lowest[at(j)] != j || tries[at(j)]++ == most_tries) return;
-        if (!lines) lines.emplace(graph.pattern, poll);
+        if (!lines) lines.emplace(graph.pattern);
         steps.take(lines->degree(i) + lines->degree(j));
         if (!lines->are_equal(i, j, [&](std::int64_t x, std::int64_t y) {
                 return are_same(graph.values[at(x)], graph.values[at(y)]);
@@ -153,13 +152,13 @@ LineClasses equal_lines(const BlockOf<Value> &graph, const Poll &poll, MemoryAcc
     return {some_are_equal ? std::move(lowest) : std::vector<std::int32_t>(), {}};
 }
 
-template LineClasses equal_lines(const Block &graph, const Poll &poll, MemoryAccount *account);
-template LineClasses equal_lines(const ExactBlock &graph, const Poll &poll, MemoryAccount *account);
+template LineClasses equal_lines(const Block &graph, MemoryAccount *account);
+template LineClasses equal_lines(const ExactBlock &graph, MemoryAccount *account);
 
 bool are_kinds_of_lines(const Pattern &graph, const std::vector<std::int32_t> &lowest) {
     if (lowest.empty()) return true;
     if (std::ssize(lowest) != graph.rows) return false;
-    WholeLines lines(graph, no_poll);
+    WholeLines lines(graph);
     for (std::int32_t i = 0; i < graph.rows; ++i) {
         const std::int32_t first = lowest[at(i)];
         const bool is_named = 0 <= first && first <= i && lowest[at(first)] == first;

@@ -12,9 +12,7 @@ namespace libperm {
 
 // Empty: all different. Values are compared exactly, and none is changed; of_col stays empty. Entries that
 // are 0 are entries.
-template <class Value>
-LineClasses equal_lines(const BlockOf<Value> &graph, const Poll &poll = no_poll,
-                        MemoryAccount *account = nullptr);
+template <class Value> LineClasses equal_lines(const BlockOf<Value> &graph, MemoryAccount *account = nullptr);
 
 // Whether `lowest` names kinds of lines that are equal as far as the pattern says, each by its lowest.
 bool are_kinds_of_lines(const Pattern &graph, const std::vector<std::int32_t> &lowest);

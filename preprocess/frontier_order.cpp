@@ -61,7 +61,7 @@ class Walker {
           at_(side.columns),
           frontier_(side, log2_binomial),
           random_(seed),
-          steps_(options.poll),
+          steps_(),
           kept_(options.account) {
         for (std::int32_t i = 0; i < a_.rows; ++i) too_wide_ |= a_.row(i).size() > widest_frontier;
     }
@@ -274,7 +274,7 @@ class Search {
     void start() {
         const int starts = std::clamp(2000 / std::max(1, rows_), 1, 20);
         in_parallel([&](Walker &w) {
-            options_.poll();
+            poll();
             w.greedy_starts(starts,
                             [&](double cost) { return worth(cost) / (4.0 * static_cast<double>(lines_)); });
         });
@@ -300,7 +300,7 @@ class Search {
                 break;
             if (predicted > SearchBudget::far * SearchBudget::far * options_.branches_seconds) break;
             in_parallel([&](Walker &w) {
-                options_.poll();
+                poll();
                 w.anneal(round);
             });
             // A line that is far behind after two rounds is given up.

@@ -27,7 +27,6 @@ struct FrontierOrderOptions {
     SearchBudget budget;             // of the search, on both sides
     double limit_seconds = 1e300;    // a run predicted to take many times this will not be run
     double most_bytes = 1e300;       // of frontiers that are kept to go back to; beyond, no order is bettered
-    Poll poll = no_poll;             // from any thread
     MemoryAccount *account = nullptr; // what holds these frontiers, if there is one; may throw
 };
 

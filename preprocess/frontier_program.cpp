@@ -107,9 +107,8 @@ std::int64_t bytes_of(const FrontierProgram &program) {
     return bytes;
 }
 
-FrontierProgram build_frontier_program(const FrontierSide &side, const FrontierOrder &order,
-                                       const Poll &poll) {
-    PolledSteps steps(poll);
+FrontierProgram build_frontier_program(const FrontierSide &side, const FrontierOrder &order) {
+    PolledSteps steps;
     const Pattern &p = side.rows;
     const Log2Binomial log2_binomial(p.rows);
     FrontierState frontier(side, log2_binomial);
@@ -245,13 +244,13 @@ class ColumnSample {
 } // namespace
 
 void estimate_reachable(FrontierProgram &program, const FrontierSide &side, const FrontierOrder &order,
-                        int samples, const Poll &poll) {
+                        int samples) {
     const Pattern &a = side.rows;
     if (a.rows > 10000) return; // augmenting paths of such length would exhaust the call stack
     double total = 0;
     for (const FrontierStep &s : program.steps) total += s.expansions_bound;
 
-    PolledSteps steps(poll);
+    PolledSteps steps;
     const Log2Binomial log2_binomial(a.rows);
     FrontierState frontier(side, log2_binomial);
     MatchingTest matches(side, order.rows);

@@ -10,8 +10,8 @@ namespace {
 
 // `source`: by entry of p, the entry of A.
 FrontierSide merge_columns(const Pattern &p, const std::vector<std::int64_t> &source,
-                           const std::vector<std::int32_t> &of_col, bool transposed, const Poll &poll) {
-    PolledSteps steps(poll);
+                           const std::vector<std::int32_t> &of_col, bool transposed) {
+    PolledSteps steps;
     FrontierSide side;
     side.transposed = transposed;
     std::vector<std::int32_t> kind(at(p.cols), -1); // of a column that stands for its kind
@@ -37,18 +37,18 @@ FrontierSide merge_columns(const Pattern &p, const std::vector<std::int64_t> &so
         }
         side.rows.row_ptr.push_back(static_cast<std::int64_t>(side.rows.col.size()));
     }
-    side.columns = transpose(side.rows, poll).pattern;
+    side.columns = transpose(side.rows).pattern;
     return side;
 }
 
 } // namespace
 
-std::array<FrontierSide, 2> frontier_sides(const Pattern &a, const LineClasses &kinds, const Poll &poll) {
+std::array<FrontierSide, 2> frontier_sides(const Pattern &a, const LineClasses &kinds) {
     std::vector<std::int64_t> itself(a.col.size());
     std::iota(itself.begin(), itself.end(), 0);
-    const Transposed t = transpose(a, poll);
-    return {merge_columns(a, itself, kinds.of_col, false, poll),
-            merge_columns(t.pattern, t.source, kinds.of_row, true, poll)};
+    const Transposed t = transpose(a);
+    return {merge_columns(a, itself, kinds.of_col, false),
+            merge_columns(t.pattern, t.source, kinds.of_row, true)};
 }
 
 } // namespace libperm

@@ -21,7 +21,6 @@ struct FrontierSide {
 
 // A, then A^T. Kinds are numbered in the order of their lowest column; without equal columns `rows` is the
 // matrix itself.
-std::array<FrontierSide, 2> frontier_sides(const Pattern &a, const LineClasses &kinds,
-                                           const Poll &poll = no_poll);
+std::array<FrontierSide, 2> frontier_sides(const Pattern &a, const LineClasses &kinds);
 
 } // namespace libperm

@@ -40,8 +40,7 @@ struct SliceSearch {
     double most_bytes = 0;       // of a slice
     double most_seconds = 1e300; // of all slices together
     std::size_t most_slices = std::size_t{1} << 16;
-    double cut_seconds = 0;     // that a cut is expected to take: all may take 5 s, or a 20th of the run
-    std::function<void()> poll; // called now and then; may throw to stop the search
+    double cut_seconds = 0; // that a cut is expected to take: all may take 5 s, or a 20th of the run
 };
 
 // The slices that fit, without those that no term of the permanent is in; one that fixes nothing if the

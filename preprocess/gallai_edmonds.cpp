@@ -41,8 +41,8 @@ class TwoCopies {
 // come to in an even number of steps, and counts as one node, its base.
 class EvenPaths {
   public:
-    EvenPaths(const TwoCopies &graph, std::int64_t most_steps, const Poll &poll)
-        : graph_(graph), nodes_(at(graph.count())), left_(most_steps), steps_(poll) {}
+    EvenPaths(const TwoCopies &graph, std::int64_t most_steps)
+        : graph_(graph), nodes_(at(graph.count())), left_(most_steps), steps_() {}
 
     // From the partner of a node, which is taken out, to each node in turn until is_enough(node). False:
     // there were not steps enough.
@@ -156,11 +156,11 @@ bool are_close(const Pattern &graph) {
 
 } // namespace
 
-std::vector<char> entries_in_matchings(const Pattern &graph, const Matching &perfect, const Poll &poll) {
+std::vector<char> entries_in_matchings(const Pattern &graph, const Matching &perfect) {
     constexpr std::int64_t most_steps = 4'000'000, of_entry = 100;
     if (are_close(graph)) return std::vector<char>(at(graph.nnz()), 1);
     const TwoCopies copies(graph, perfect);
-    EvenPaths paths(copies, most_steps + of_entry * (graph.nnz() + graph.rows), poll);
+    EvenPaths paths(copies, most_steps + of_entry * (graph.nnz() + graph.rows));
     std::vector<char> is_used(at(graph.nnz()), 0), is_known(at(graph.nnz()), 0);
     std::vector<std::int32_t> wanted(at(copies.count()), -1); // the entry to a node, of the line at work
     for (std::int32_t line = 0; line < graph.rows; ++line) {
@@ -191,9 +191,8 @@ std::vector<char> entries_in_matchings(const Pattern &graph, const Matching &per
     return is_used;
 }
 
-template <class Value>
-BlockOf<Value> gallai_edmonds(BlockOf<Value> graph, const Matching &perfect, const Poll &poll) {
-    const std::vector<char> is_used = entries_in_matchings(graph.pattern, perfect, poll);
+template <class Value> BlockOf<Value> gallai_edmonds(BlockOf<Value> graph, const Matching &perfect) {
+    const std::vector<char> is_used = entries_in_matchings(graph.pattern, perfect);
     if (std::count(is_used.begin(), is_used.end(), 0) == 0) return graph;
     const Pattern &a = graph.pattern;
     BlockOf<Value> out{{a.rows, a.cols, {0}, {}, true}, {}};
@@ -211,7 +210,7 @@ BlockOf<Value> gallai_edmonds(BlockOf<Value> graph, const Matching &perfect, con
     return out;
 }
 
-template Block gallai_edmonds(Block, const Matching &, const Poll &);
-template ExactBlock gallai_edmonds(ExactBlock, const Matching &, const Poll &);
+template Block gallai_edmonds(Block, const Matching &);
+template ExactBlock gallai_edmonds(ExactBlock, const Matching &);
 
 } // namespace libperm

@@ -14,11 +14,9 @@ namespace libperm {
 
 // Of each entry whether it may be in a perfect matching; where all have not been looked at within a bound of
 // steps, which is linear, of the others, too.
-std::vector<char> entries_in_matchings(const Pattern &graph, const Matching &perfect,
-                                       const Poll &poll = no_poll);
+std::vector<char> entries_in_matchings(const Pattern &graph, const Matching &perfect);
 
 // The graph without entries that are in none.
-template <class Value>
-BlockOf<Value> gallai_edmonds(BlockOf<Value> graph, const Matching &perfect, const Poll &poll = no_poll);
+template <class Value> BlockOf<Value> gallai_edmonds(BlockOf<Value> graph, const Matching &perfect);
 
 } // namespace libperm

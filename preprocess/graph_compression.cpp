@@ -15,8 +15,8 @@ template <class Value> class GraphLines {
     using Entries = std::map<std::int32_t, Value>; // by the other line; a loop by the line itself
 
   public:
-    GraphLines(BlockOf<Value> graph, const CompressionRule &rule, const Poll &poll)
-        : rule_(rule), steps_(poll), entries_(at(graph.n())), is_out_(at(graph.n())) {
+    GraphLines(BlockOf<Value> graph, const CompressionRule &rule)
+        : rule_(rule), steps_(), entries_(at(graph.n())), is_out_(at(graph.n())) {
         std::size_t k = 0;
         for (std::int32_t i = 0; i < graph.n(); ++i)
             for (const std::int32_t j : graph.pattern.row(i)) {
@@ -161,16 +161,15 @@ bool some_line_is_light(const Pattern &graph, const CompressionRule &rule) {
 
 } // namespace
 
-template <class Value>
-Compression<Value> compress_graph(BlockOf<Value> graph, const CompressionRule &rule, const Poll &poll) {
+template <class Value> Compression<Value> compress_graph(BlockOf<Value> graph, const CompressionRule &rule) {
     if (!some_line_is_light(graph.pattern, rule)) {
         Compression<Value> nothing;
         nothing.part.block = std::move(graph);
         return nothing;
     }
-    return GraphLines<Value>(std::move(graph), rule, poll).run();
+    return GraphLines<Value>(std::move(graph), rule).run();
 }
-template Compression<Tracked> compress_graph(Block, const CompressionRule &, const Poll &);
-template Compression<Gaussian> compress_graph(ExactBlock, const CompressionRule &, const Poll &);
+template Compression<Tracked> compress_graph(Block, const CompressionRule &);
+template Compression<Gaussian> compress_graph(ExactBlock, const CompressionRule &);
 
 } // namespace libperm

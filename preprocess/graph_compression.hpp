@@ -9,8 +9,6 @@
 
 namespace libperm {
 
-template <class Value>
-Compression<Value> compress_graph(BlockOf<Value> graph, const CompressionRule &rule,
-                                  const Poll &poll = no_poll);
+template <class Value> Compression<Value> compress_graph(BlockOf<Value> graph, const CompressionRule &rule);
 
 } // namespace libperm

@@ -33,10 +33,10 @@ Graph without_loops(const Pattern &a) {
 
 } // namespace
 
-std::optional<Matching> perfect_matching(const Pattern &a, const Poll &poll) {
+std::optional<Matching> perfect_matching(const Pattern &a) {
     if (!a.one_sided) {
         if (a.rows != a.cols) return {};
-        Matching matching = maximum_matching(a, poll);
+        Matching matching = maximum_matching(a);
         return matching.size == a.rows ? std::optional(std::move(matching)) : std::nullopt;
     }
     poll();
@@ -55,8 +55,6 @@ std::optional<Matching> perfect_matching(const Pattern &a, const Poll &poll) {
     return matching;
 }
 
-bool has_perfect_matching(const Pattern &a, const Poll &poll) {
-    return perfect_matching(a, poll).has_value();
-}
+bool has_perfect_matching(const Pattern &a) { return perfect_matching(a).has_value(); }
 
 } // namespace libperm

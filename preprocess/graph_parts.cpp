@@ -16,9 +16,9 @@ struct Walked {
     std::int32_t parts = 0;
 };
 
-Walked walk(const BranchLines &lines, const Poll &poll) {
+Walked walk(const BranchLines &lines) {
     Walked to{std::vector<std::int32_t>(at(lines.count()), -1), std::vector<bool>(at(lines.count())), 0};
-    PolledSteps steps(poll);
+    PolledSteps steps;
     std::vector<std::int32_t> queue;
     for (std::int32_t first = 0; first < lines.count(); ++first) {
         if (to.part[at(first)] >= 0) continue;
@@ -70,8 +70,8 @@ BlockOf<Value> block_of(std::int32_t rows, std::int32_t columns, bool one_sided,
     return block;
 }
 
-template <class Value> std::vector<BlockOf<Value>> connected_parts(BlockOf<Value> graph, const Poll &poll) {
-    const Walked walked = walk(BranchLines(graph.pattern), poll);
+template <class Value> std::vector<BlockOf<Value>> connected_parts(BlockOf<Value> graph) {
+    const Walked walked = walk(BranchLines(graph.pattern));
     std::vector<BlockOf<Value>> parts;
     if (walked.parts == 1) {
         parts.push_back(std::move(graph));
@@ -88,9 +88,8 @@ template <class Value> std::vector<BlockOf<Value>> connected_parts(BlockOf<Value
     return parts;
 }
 
-template <class Value>
-std::optional<BlockOf<Value>> as_two_sided(const BlockOf<Value> &graph, const Poll &poll) {
-    const Walked walked = walk(BranchLines(graph.pattern), poll);
+template <class Value> std::optional<BlockOf<Value>> as_two_sided(const BlockOf<Value> &graph) {
+    const Walked walked = walk(BranchLines(graph.pattern));
     std::vector<std::int32_t> place(at(graph.n()));
     std::int32_t rows = 0, columns = 0;
     for (std::int32_t i = 0; i < graph.n(); ++i) place[at(i)] = walked.is_odd[at(i)] ? columns++ : rows++;
@@ -121,9 +120,9 @@ Pattern both_halves(const Pattern &graph) {
 
 template Block block_of(std::int32_t, std::int32_t, bool, std::vector<GraphEntry<Tracked>>);
 template ExactBlock block_of(std::int32_t, std::int32_t, bool, std::vector<GraphEntry<Gaussian>>);
-template std::vector<Block> connected_parts(Block, const Poll &);
-template std::vector<ExactBlock> connected_parts(ExactBlock, const Poll &);
-template std::optional<Block> as_two_sided(const Block &, const Poll &);
-template std::optional<ExactBlock> as_two_sided(const ExactBlock &, const Poll &);
+template std::vector<Block> connected_parts(Block);
+template std::vector<ExactBlock> connected_parts(ExactBlock);
+template std::optional<Block> as_two_sided(const Block &);
+template std::optional<ExactBlock> as_two_sided(const ExactBlock &);
 
 } // namespace libperm

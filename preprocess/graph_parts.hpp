@@ -21,12 +21,11 @@ BlockOf<Value> block_of(std::int32_t rows, std::int32_t columns, bool one_sided,
                         std::vector<GraphEntry<Value>> entries);
 
 // The connected components, by their lowest lines, which keep their order.
-template <class Value> std::vector<BlockOf<Value>> connected_parts(BlockOf<Value> graph, const Poll &poll);
+template <class Value> std::vector<BlockOf<Value>> connected_parts(BlockOf<Value> graph);
 
 // A connected graph as a matrix, whose rows are the lines at an even distance from the first; none: it has a
 // loop, or an odd cycle. Its permanent is the hafnian where it is square; else that is 0.
-template <class Value>
-std::optional<BlockOf<Value>> as_two_sided(const BlockOf<Value> &graph, const Poll &poll);
+template <class Value> std::optional<BlockOf<Value>> as_two_sided(const BlockOf<Value> &graph);
 
 // Both halves of the symmetric matrix of a graph.
 Pattern both_halves(const Pattern &graph);

@@ -9,11 +9,8 @@ constexpr std::int32_t unreached = -1;
 
 class HopcroftKarp {
   public:
-    HopcroftKarp(const Pattern &a, const Poll &poll)
-        : a_(a),
-          layer_(static_cast<std::size_t>(a.rows)),
-          next_(static_cast<std::size_t>(a.rows)),
-          steps_(poll) {
+    HopcroftKarp(const Pattern &a)
+        : a_(a), layer_(static_cast<std::size_t>(a.rows)), next_(static_cast<std::size_t>(a.rows)), steps_() {
         m_.col_of_row.assign(static_cast<std::size_t>(a.rows), -1);
         m_.row_of_col.assign(static_cast<std::size_t>(a.cols), -1);
     }
@@ -96,6 +93,6 @@ class HopcroftKarp {
 
 } // namespace
 
-Matching maximum_matching(const Pattern &a, const Poll &poll) { return HopcroftKarp(a, poll).run(); }
+Matching maximum_matching(const Pattern &a) { return HopcroftKarp(a).run(); }
 
 } // namespace libperm

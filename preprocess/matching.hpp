@@ -15,11 +15,11 @@ struct Matching {
 };
 
 // O(nnz sqrt(n)). A square matrix with size < n has no perfect matching: its permanent is 0.
-Matching maximum_matching(const Pattern &a, const Poll &poll = no_poll);
+Matching maximum_matching(const Pattern &a);
 
 // Of rows to columns, or of a graph: its lines to each other, or to themselves by loops, and both lists say
 // of each line the other. None: there is none.
-std::optional<Matching> perfect_matching(const Pattern &a, const Poll &poll = no_poll);
-bool has_perfect_matching(const Pattern &a, const Poll &poll = no_poll);
+std::optional<Matching> perfect_matching(const Pattern &a);
+bool has_perfect_matching(const Pattern &a);
 
 } // namespace libperm

@@ -1,8 +1,11 @@
-// oneTBB as libperm uses it: loops over numbered pieces of work whose results do not depend on who ran them.
+// oneTBB as libperm uses it: loops over numbered pieces of work whose results do not depend on who ran them;
+// whoever does works for the call of the thread that began the loop.
 //
 // libtbb.so is not instrumented, so ThreadSanitizer does not see that a loop waits for its pieces. In builds
 // for it (preset tsan) the forks and joins are told it by hand.
 #pragma once
+
+#include "preprocess/poll.hpp"
 
 #include <cstdint>
 #include <oneapi/tbb/blocked_range.h>
@@ -52,7 +55,8 @@ template <class Body> void parallel_for(std::uint64_t count, const Body &body) {
     const ArriveOnExit joined{join};
     fork.depart();
     Context context(Context::isolated);
-    const auto piece = [&](std::uint64_t k) {
+    const auto piece = [&, polled = polled_here()](std::uint64_t k) {
+        const PolledScope scope(polled);
         fork.arrive();
         const DepartOnExit done{join};
         body(k);
@@ -71,7 +75,8 @@ template <class Body> auto parallel_reduce(std::int64_t count, std::int64_t grai
     Context context(Context::isolated);
     return oneapi::tbb::parallel_reduce(
         Range(0, count, static_cast<std::size_t>(grain)), Result{},
-        [&](const Range &range, const Result &so_far) {
+        [&, polled = polled_here()](const Range &range, const Result &so_far) {
+            const PolledScope scope(polled);
             fork.arrive();
             const DepartOnExit done{gather};
             return join(so_far, body(range.begin(), range.end()));
@@ -87,7 +92,9 @@ void parallel_pipeline(std::size_t in_flight, const First &first, const Middle &
     Handover handover;
     const ArriveOnExit drained{handover};
     handover.depart();
+    Polled *const polled = polled_here();
     const auto feed = [&](oneapi::tbb::flow_control &flow) -> Item * {
+        const PolledScope scope(polled);
         handover.arrive();
         const DepartOnExit done{handover};
         Item *item = first();
@@ -95,12 +102,14 @@ void parallel_pipeline(std::size_t in_flight, const First &first, const Middle &
         return item;
     };
     const auto work = [&](Item *item) {
+        const PolledScope scope(polled);
         handover.arrive();
         const DepartOnExit done{handover};
         middle(*item);
         return item;
     };
     const auto drain = [&](Item *item) {
+        const PolledScope scope(polled);
         handover.arrive();
         const DepartOnExit done{handover};
         last(*item);

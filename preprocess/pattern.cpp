@@ -4,8 +4,8 @@
 
 namespace libperm {
 
-Transposed transpose(const Pattern &a, const Poll &poll) {
-    PolledSteps steps(poll);
+Transposed transpose(const Pattern &a) {
+    PolledSteps steps;
     Transposed t;
     t.pattern.rows = a.cols;
     t.pattern.cols = a.rows;

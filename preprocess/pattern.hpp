@@ -38,6 +38,6 @@ struct Transposed {
     std::vector<std::int64_t> source;
 };
 
-Transposed transpose(const Pattern &a, const Poll &poll = no_poll);
+Transposed transpose(const Pattern &a);
 
 } // namespace libperm

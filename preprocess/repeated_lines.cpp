@@ -259,23 +259,22 @@ std::vector<EqualLines> kinds_of(const std::vector<std::int32_t> &lowest, std::i
 }
 
 template <class Value>
-RepeatedLines<Value> merge_repeated_lines(BlockOf<Value> &block, const Poll &poll, MemoryAccount *account) {
+RepeatedLines<Value> merge_repeated_lines(BlockOf<Value> &block, MemoryAccount *account) {
     RepeatedLines<Value> out{{}, number_one<Value>()};
     Charge charge(account);
-    PolledSteps steps(poll);
+    PolledSteps steps;
     const Watch watch{charge, steps};
     charge.grow(lines_bytes(block.pattern));
     poll(); // the caller may have copied the block, and its pattern is now
     Lines lines{block.pattern, {}};
     out.kinds.of_row = merge_lines(lines, block.values, out.factor, watch);
-    Transposed columns = transpose(block.pattern, poll);
+    Transposed columns = transpose(block.pattern);
     lines = {std::move(columns.pattern), std::move(columns.source)};
     out.kinds.of_col = merge_lines(lines, block.values, out.factor, watch);
     return out;
 }
 
-template RepeatedLines<Tracked> merge_repeated_lines(Block &block, const Poll &poll, MemoryAccount *account);
-template RepeatedLines<Gaussian> merge_repeated_lines(ExactBlock &block, const Poll &poll,
-                                                      MemoryAccount *account);
+template RepeatedLines<Tracked> merge_repeated_lines(Block &block, MemoryAccount *account);
+template RepeatedLines<Gaussian> merge_repeated_lines(ExactBlock &block, MemoryAccount *account);
 
 } // namespace libperm

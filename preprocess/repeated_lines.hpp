@@ -31,7 +31,6 @@ template <class Value> struct RepeatedLines {
 // Makes proportional lines of `block` equal. Only true multiples count: products are compared exactly.
 // `account` (may be none) is of what is held meanwhile.
 template <class Value>
-RepeatedLines<Value> merge_repeated_lines(BlockOf<Value> &block, const Poll &poll = no_poll,
-                                          MemoryAccount *account = nullptr);
+RepeatedLines<Value> merge_repeated_lines(BlockOf<Value> &block, MemoryAccount *account = nullptr);
 
 } // namespace libperm

@@ -17,7 +17,7 @@ namespace {
 // Minimum-cost assignment by shortest augmenting paths; cost of an entry = minus its binary exponent.
 class Assignment {
   public:
-    Assignment(const Block &block, const Poll &poll)
+    Assignment(const Block &block)
         : a_(block.pattern),
           cost_(block.values.size(), absent),
           u_(at(a_.rows), 0),
@@ -27,7 +27,7 @@ class Assignment {
           distance_(at(a_.cols), far),
           from_(at(a_.cols), -1),
           final_(at(a_.cols), 0),
-          steps_(poll) {
+          steps_() {
         for (std::size_t k = 0; k < block.values.size(); ++k)
             if (!is_zero(block.values[k])) cost_[k] = -block.values[k].exp2;
         for (std::int32_t i = 0; i < a_.rows; ++i)
@@ -127,7 +127,7 @@ class Assignment {
 };
 
 // Two loops stand for an edge.
-PowerScaling scaling_of_graph(const Block &graph, const Poll &poll) {
+PowerScaling scaling_of_graph(const Block &graph) {
     Block halves = both_halves(graph);
     std::size_t k = 0;
     for (std::int32_t i = 0; i < halves.n(); ++i)
@@ -135,8 +135,8 @@ PowerScaling scaling_of_graph(const Block &graph, const Poll &poll) {
             if (i == j) halves.values[k].exp2 *= 2;
             ++k;
         }
-    PowerScaling scaling = power_scaling(halves, poll);
-    const std::vector<std::int32_t> lowest = equal_lines(graph, poll).of_row; // which are to stay equal
+    PowerScaling scaling = power_scaling(halves);
+    const std::vector<std::int32_t> lowest = equal_lines(graph).of_row; // which are to stay equal
     scaling.total = 0;
     for (std::size_t i = 0; i < scaling.row.size(); ++i) {
         const std::int64_t both = scaling.row[i] + scaling.col[i];
@@ -149,9 +149,9 @@ PowerScaling scaling_of_graph(const Block &graph, const Poll &poll) {
 
 } // namespace
 
-PowerScaling power_scaling(const Block &block, const Poll &poll) {
+PowerScaling power_scaling(const Block &block) {
     const Pattern &a = block.pattern;
-    if (a.one_sided) return scaling_of_graph(block, poll);
+    if (a.one_sided) return scaling_of_graph(block);
     PowerScaling scaling;
     scaling.row.assign(at(a.rows), 0);
     scaling.col.assign(at(a.cols), 0);
@@ -163,7 +163,7 @@ PowerScaling power_scaling(const Block &block, const Poll &poll) {
     }
     if (highest - lowest < 500 && a.rows * (highest - lowest + 1) < 500) return scaling;
 
-    const Assignment assignment(block, poll);
+    const Assignment assignment(block);
     for (std::int32_t i = 0; i < a.rows; ++i) scaling.total += assignment.u(i);
     for (std::int32_t j = 0; j < a.cols; ++j) scaling.total += assignment.v(j);
     for (std::int32_t i = 0; i < a.rows; ++i) scaling.row[at(i)] = assignment.u(i);
@@ -171,8 +171,8 @@ PowerScaling power_scaling(const Block &block, const Poll &poll) {
     return scaling;
 }
 
-std::int64_t scale(Block &block, const Poll &poll) {
-    const PowerScaling scaling = power_scaling(block, poll);
+std::int64_t scale(Block &block) {
+    const PowerScaling scaling = power_scaling(block);
     std::size_t k = 0;
     for (std::int32_t i = 0; i < block.n(); ++i)
         for (const std::int32_t j : block.pattern.row(i))

@@ -25,10 +25,10 @@ struct PowerScaling {
 
 // Of the magnitudes, which must have a perfect matching. All zero when the entries are so alike that nothing
 // can go out of range.
-PowerScaling power_scaling(const Block &block, const Poll &poll = no_poll);
+PowerScaling power_scaling(const Block &block);
 
 // Scales the block, and returns `total`. Equal rows and columns stay equal: the duals that their scales are
 // taken from are optimal.
-std::int64_t scale(Block &block, const Poll &poll = no_poll);
+std::int64_t scale(Block &block);
 
 } // namespace libperm

@@ -8,7 +8,7 @@ namespace libperm {
 
 class SearchWork {
   public:
-    explicit SearchWork(const Poll &poll) : steps_(poll) {}
+    explicit SearchWork() : steps_() {}
 
     void take(double nanoseconds) {
         done_ += nanoseconds;

@@ -59,7 +59,7 @@ class Cutter {
     explicit Cutter(const SliceSearch &search) : search_(search) {}
 
     std::vector<FrontierSlice> run(const FrontierProgram &program) {
-        if (search_.poll) search_.poll();
+        poll();
         const Part whole = part_of(program, {});
         count(whole, 1);
         if (is_past_limits() || is_hopeless(whole) || !cut(whole)) found_.clear();
@@ -92,7 +92,7 @@ class Cutter {
 
     // False once the limits forbid the whole.
     bool cut(const Part &part) {
-        if (search_.poll) search_.poll();
+        poll();
         if (is_past_limits()) return false;
         if (part.needs.bytes <= search_.most_bytes) {
             found_.push_back(part.slice);
@@ -130,7 +130,7 @@ class Cutter {
         double probability = 1;
         const double least = 1 / (draws * clearly * static_cast<double>(search_.most_slices));
         while (probability >= least && part.needs.bytes > search_.most_bytes && !is_past_limits()) {
-            if (search_.poll) search_.poll();
+            poll();
             std::vector<Part> halves = halves_of(part);
             if (halves.empty()) break;
             double all = 0;

@@ -48,7 +48,7 @@ class Side {
     }
 
     // Worse orders are taken now and then at the beginning.
-    void improve(double seconds, const std::function<void()> &poll) {
+    void improve(double seconds) {
         poll();
         const auto n = static_cast<std::int32_t>(columns_.size());
         const bool all_alike =
@@ -165,7 +165,7 @@ std::vector<TreeOrder> find_tree_orders(const Pattern &a, const Pattern &transpo
                               2 * options.seed + k % 2 + (std::uint64_t{k / 2} << 56));
     parallel_for(searches.size(), [&](std::size_t k) {
         searches[k].start();
-        searches[k].improve(options.seconds / static_cast<double>(of_side), options.poll);
+        searches[k].improve(options.seconds / static_cast<double>(of_side));
     });
     struct Found {
         const Side::Met *met;

@@ -11,8 +11,7 @@ namespace libperm {
 struct TreeOrderOptions {
     std::uint64_t seed = 0;
     TreeLimits limits;
-    double seconds = 0.05;      // of the searches on each side, about: what they do is counted, not timed
-    std::function<void()> poll; // called now and then, from any thread; may throw to stop the search
+    double seconds = 0.05; // of the searches on each side, about: what they do is counted, not timed
 };
 
 struct TreeOrder {

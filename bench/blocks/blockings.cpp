@@ -39,7 +39,7 @@ Blocked blocked(const Rows &a, std::uint32_t width) {
         std::vector<std::uint32_t> order(a.rows());
         std::iota(order.begin(), order.end(), std::uint32_t{0});
         const Trial &t = trials[k];
-        if (t.width > 0) order = similar_rows(a.first, a.column, a.columns, t.width, t.tau, no_poll).row;
+        if (t.width > 0) order = similar_rows(a.first, a.column, a.columns, t.width, t.tau).row;
         Blocked it{row_blocks(a.first, a.column, a.value, std::move(order)),
                    t.width == 0 ? "as it is" : formatted("{}, {}", t.width, t.tau), 0};
         it.seconds = std::chrono::duration<double>(Clock::now() - begun).count();

@@ -40,10 +40,10 @@ PeriodBlock block_of(const std::string &lattice) {
     a.cell = &view;
     a.joined = 1;
     const Options options = read_options(nullptr);
-    RunControl control(options);
+    CurrentCall control(options);
     Charge held;
-    PeriodicMatrix matrix = read_periodic(&a, no_poll, nullptr, held);
-    const PeriodicPlan plan = make_periodic_plan(std::move(matrix), options, control);
+    PeriodicMatrix matrix = read_periodic(&a, nullptr, held);
+    const PeriodicPlan plan = make_periodic_plan(std::move(matrix), options);
     return *std::max_element(plan.loops.begin(), plan.loops.end(),
                              [](const PeriodBlock &x, const PeriodBlock &y) { return x.states < y.states; });
 }
@@ -77,7 +77,7 @@ Rows operator_of(const std::string &lattice) {
     Rows out = levels.front();
     for (std::size_t k = 1; k < levels.size(); ++k) out = product_of(levels[k], out);
     out.name = "T of " + lattice;
-    out.factors = lane_levels(block_of(lattice).levels, [] {});
+    out.factors = lane_levels(block_of(lattice).levels);
     return out;
 }
 

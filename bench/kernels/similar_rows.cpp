@@ -46,11 +46,11 @@ Lists transposed(const Lists &a, std::size_t count) {
 
 class Grouping {
   public:
-    Grouping(const Lists &rows, std::size_t blocks, double tau, const Poll &poll)
+    Grouping(const Lists &rows, std::size_t blocks, double tau)
         : rows_(rows),
           with_block_(transposed(rows, blocks)),
           tau_(tau),
-          steps_(poll),
+          steps_(),
           is_in_(blocks, false),
           shared_(rows.count(), 0) {
         for (std::uint32_t i = 0; i < rows.count(); ++i) left_.push_back(i);
@@ -114,9 +114,9 @@ class Grouping {
 } // namespace
 
 RowGroups similar_rows(const std::vector<std::uint32_t> &first, const std::vector<std::uint32_t> &column,
-                       std::uint32_t columns, std::uint32_t width, double tau, const Poll &poll) {
+                       std::uint32_t columns, std::uint32_t width, double tau) {
     const Lists rows = quotient_of(first, column, width);
-    return Grouping(rows, (columns + width - 1) / width, tau, poll).groups();
+    return Grouping(rows, (columns + width - 1) / width, tau).groups();
 }
 
 } // namespace bench

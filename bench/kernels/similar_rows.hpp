@@ -20,6 +20,6 @@ struct RowGroups {
 // for Sparse Matrix Multiplication on Tensor Accelerators", Algorithm 2, Theorem 1). Rows are met in their
 // order; columns are ascending in each.
 RowGroups similar_rows(const std::vector<std::uint32_t> &first, const std::vector<std::uint32_t> &column,
-                       std::uint32_t columns, std::uint32_t width, double tau, const libperm::Poll &poll);
+                       std::uint32_t columns, std::uint32_t width, double tau);
 
 } // namespace bench

@@ -93,10 +93,10 @@ Csr operator_of(const std::string &lattice) {
     perm_periodic a = PERM_PERIODIC_INIT;
     a.cell = &view;
     const Options options = read_options(nullptr);
-    RunControl control(options);
+    CurrentCall control(options);
     Charge held;
-    PeriodicMatrix matrix = read_periodic(&a, no_poll, nullptr, held);
-    const PeriodicPlan plan = make_periodic_plan(std::move(matrix), options, control);
+    PeriodicMatrix matrix = read_periodic(&a, nullptr, held);
+    const PeriodicPlan plan = make_periodic_plan(std::move(matrix), options);
     const PeriodBlock &block = plan.open.period;
     Csr out{"T of " + lattice, true, static_cast<std::uint32_t>(block.states), {0}, {}, {}};
     using Row = std::vector<std::pair<std::uint32_t, double>>;

@@ -10,8 +10,8 @@
 #include "lib/base/system.hpp"
 #include "lib/input/matrix.hpp"
 #include "lib/input/options.hpp"
+#include "lib/run/call.hpp"
 #include "lib/run/kept_pieces.hpp"
-#include "lib/run/run_control.hpp"
 
 #include <perm.hpp>
 #include <perm_mpi.h>
@@ -127,9 +127,9 @@ struct Sent {
     template <class Archive> void serialize(Archive &ar) { ar(task, is_on_gpu, missing); }
 };
 
-class Call {
+class CallOfRanks {
   public:
-    Call(const Communicator &comm, const perm_opts *opts) : comm_(comm), share_(comm) {
+    CallOfRanks(const Communicator &comm, const perm_opts *opts) : comm_(comm), share_(comm) {
         failure_ = failure_of([&] {
             require_threads();
             opts_ = known_options(opts);
@@ -168,14 +168,14 @@ class Call {
 
     // That of the ranks, in the call's own thread: not where the library plans or combines.
     static void tell(double fraction, double seconds_left, void *call) {
-        const Call &own = *static_cast<Call *>(call);
+        const CallOfRanks &own = *static_cast<CallOfRanks *>(call);
         if (own.is_told_ && own.opts_.progress)
             own.opts_.progress(fraction, seconds_left, own.opts_.progress_user);
     }
 
     // The library knows of one way to be stopped, the callback; the control knows why it was.
     static int is_to_stop(void *call) {
-        return failure_of([&] { static_cast<Call *>(call)->control_->poll(); }).has_value();
+        return failure_of([&] { static_cast<CallOfRanks *>(call)->control_->poll(); }).has_value();
     }
     template <class Work> std::optional<Failure> failure_with_reason(const Work &work) {
         auto failure = failure_of(work);
@@ -213,7 +213,8 @@ class Call {
         kept.entries = about.integer("nnz");
         for (const char *way : {"engine", "method"})
             if (const Json *name = about.find(way); name && !name->is_null()) kept.way = name->text();
-        kept_.emplace(options_, finished_, TaskIdentity{TaskIdentity::by_ranks, {}}, kept, sent_.task);
+        const PolledScope scope(&finished_); // as what is kept tells how many shards are done
+        kept_.emplace(options_, TaskIdentity{TaskIdentity::by_ranks, {}}, kept, sent_.task);
     }
 
     // What a checkpoint holds may be anything; where any machine makes the same task, it is made anew.
@@ -278,7 +279,7 @@ class Call {
             refuse_what_takes_too_long();
             const std::set<std::int64_t> missing = missing_of(*store, shards_, options_.checkpoint);
             sent_.missing.assign(missing.begin(), missing.end());
-            for (RunControl *counts : {&finished_, &*control_}) {
+            for (Call *counts : {&finished_, &*control_}) {
                 counts->begin(static_cast<double>(shards_), seconds_of_all());
                 counts->skip(static_cast<double>(shards_ - std::ssize(missing)));
             }
@@ -334,8 +335,8 @@ class Call {
     perm_opts opts_ = PERM_OPTS_INIT;
     Options options_;          // rank 0's
     std::int64_t threads_ = 0; // of all ranks
-    std::optional<RunControl> control_;
-    RunControl finished_; // counts shards, as a checkpoint tells of them; what parts take has no limit
+    std::optional<Call> control_;
+    Call finished_; // counts shards, as a checkpoint tells of them; what parts take has no limit
     std::optional<Failure> failure_; // of this rank
     Asked asked_;                    // on rank 0, as what follows
     std::int64_t shards_ = 1;
@@ -358,13 +359,13 @@ void require_mpi(MPI_Comm comm) {
 // A fixed buffer: telling of a failure must not fail.
 thread_local std::array<char, 2048> last_error{};
 
-// ask(): as Call::run has it; tell(what it took): on rank 0.
+// ask(): as CallOfRanks::run has it; tell(what it took): on rank 0.
 template <class Ask, class Tell>
 perm_status by_all(MPI_Comm comm, const perm_opts *opts, const Ask &ask, const Tell &tell) {
     const auto failure = failure_of([&] {
         require_mpi(comm);
         const Communicator all(comm);
-        Call call(all, opts);
+        CallOfRanks call(all, opts);
         call.run(ask);
         if (all.is_root()) tell(call.taken());
     });
@@ -419,7 +420,7 @@ perm_status perm_mpi_compute(MPI_Comm comm, const perm_csr *a, const perm_opts *
     using namespace libperm::mpi;
     return by_all(
         comm, opts, [&] { return computation(a, result); },
-        [&](const Call::Taken &taken) {
+        [&](const CallOfRanks::Taken &taken) {
             result->threads = static_cast<std::int32_t>(taken.threads);
             result->seconds_plan = taken.plan;
             result->seconds_total = taken.seconds;
@@ -431,7 +432,7 @@ perm_status perm_mpi_run(MPI_Comm comm, const perm_task *task, const perm_opts *
                          const perm_answer *answer) {
     using namespace libperm::mpi;
     return by_all(
-        comm, opts, [&] { return task_of(task, answer); }, [](const Call::Taken &) {});
+        comm, opts, [&] { return task_of(task, answer); }, [](const CallOfRanks::Taken &) {});
 }
 
 const char *perm_mpi_last_error(void) { return libperm::mpi::last_error.data(); }

@@ -208,7 +208,7 @@ void sleep_between_rounds(std::chrono::steady_clock::time_point start) {
 }
 
 // This rank's of the next round.
-Report report_of(Worker &worker, RunControl &control, Collector *collector, double done, Told &told) {
+Report report_of(Worker &worker, Call &control, Collector *collector, double done, Told &told) {
     Report report = worker.report(told);
     if (collector)
         report.stop = collector->poll(done);
@@ -221,7 +221,7 @@ Report report_of(Worker &worker, RunControl &control, Collector *collector, doub
 
 } // namespace
 
-void run_shards(const Communicator &comm, Worker &worker, Schedule &schedule, RunControl &control,
+void run_shards(const Communicator &comm, Worker &worker, Schedule &schedule, Call &control,
                 Collector *collector) {
     const auto start = std::chrono::steady_clock::now();
     while (!schedule.is_over()) {

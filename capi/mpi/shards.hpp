@@ -3,8 +3,8 @@
 #pragma once
 
 #include "capi/mpi/communicator.hpp"
+#include "lib/run/call.hpp"
 #include "lib/run/piece_store.hpp"
-#include "lib/run/run_control.hpp"
 
 #include <perm.hpp>
 
@@ -119,7 +119,7 @@ class Worker {
 class Collector {
   public:
     // finished: counts shards that are; control: shares of the others as well. write_now(): what is kept.
-    Collector(PieceStore &store, RunControl &finished, RunControl &control, std::function<void()> write_now)
+    Collector(PieceStore &store, Call &finished, Call &control, std::function<void()> write_now)
         : store_(store), finished_(finished), control_(control), write_now_(std::move(write_now)) {}
 
     Stop poll(double done);
@@ -133,7 +133,7 @@ class Collector {
     void fail(std::optional<Failure> why, Stop stop);
 
     PieceStore &store_;
-    RunControl &finished_, &control_;
+    Call &finished_, &control_;
     std::function<void()> write_now_;
     double told_ = 0;
     std::optional<Failure> failure_, left_out_;
@@ -150,7 +150,7 @@ std::set<std::int64_t> missing_of(const PieceStore &store, std::int64_t shards,
                                   const std::string &checkpoint);
 
 // Until all shards are done or the ranks are stopped. The collector is rank 0's; all poll their control.
-void run_shards(const Communicator &comm, Worker &worker, Schedule &schedule, RunControl &control,
+void run_shards(const Communicator &comm, Worker &worker, Schedule &schedule, Call &control,
                 Collector *collector);
 
 } // namespace libperm::mpi

@@ -116,8 +116,8 @@ class Modulo {
               },
               field_.to(1))) {}
 
-    std::uint64_t permanent(RunControl &control) const {
-        const Charge charge(&control.memory(), static_cast<std::int64_t>(plan_.table_bytes()));
+    std::uint64_t permanent() const {
+        const Charge charge(&call().memory(), static_cast<std::int64_t>(plan_.table_bytes()));
         CountingTable table(field_.prime(), plan_.counts.numbers, plan_.open);
         std::vector<char> is_there(at(2 * a_.rows));
         const std::vector<Entry> beside = beside_background();
@@ -129,17 +129,16 @@ class Modulo {
             for (const auto &[slot, k] : step.terms)
                 terms.push_back({slot, table.factor(field_.from(beside[at(k)].value)), beside[at(k)].adds});
             table.open(terms);
-            control.poll();
+            poll();
             for (const CountingStep::Closing &c : step.closings) {
                 table.close(c.slot, table.factor(field_.from(of_line(c.line))));
                 is_there[at(c.line)] = 1;
             }
-            control.advance(share * sets_of(step, ++open));
+            call().advance(share * sets_of(step, ++open));
             open -= static_cast<std::int32_t>(step.closings.size());
         }
         const Rests rests(field_, plan_.counts, lines_.classes);
-        std::uint64_t product =
-            rests.sum([&table](std::size_t k) { return table.weight(k); }, [&control] { control.poll(); });
+        std::uint64_t product = rests.sum([&table](std::size_t k) { return table.weight(k); });
         for (std::int32_t line = 0; line < 2 * a_.rows; ++line)
             if (!is_there[at(line)]) product = field_.multiply(product, of_line(line));
         return field_.from(product);
@@ -193,9 +192,8 @@ bool BackgroundPlan::is_fit(const Residues &residues, std::size_t matrix) const 
 EngineResult run_background(const EngineRun &run, const EngineInput &input) {
     const BackgroundPlan &plan = *plan_as<BackgroundPlan>(run.choice);
     const Residues &residues = *input.residues();
-    return matrix_by_matrix(
-        run.control, residues, plan.products, plan.table_bytes(),
-        [&](std::uint64_t matrix) { return Modulo(plan, residues, matrix).permanent(run.control); });
+    return matrix_by_matrix(residues, plan.products, plan.table_bytes(),
+                            [&](std::uint64_t matrix) { return Modulo(plan, residues, matrix).permanent(); });
 }
 
 } // namespace libperm

@@ -82,11 +82,11 @@ class OpenLines {
 };
 
 // Next is the line that leaves the fewest open, and of these the one with the most open neighbours.
-std::vector<std::int32_t> greedy_order(const LinesBeside &lines, const Poll &poll) {
+std::vector<std::int32_t> greedy_order(const LinesBeside &lines) {
     std::vector<std::int32_t> order, todo = lines.with_entries(), left(at(lines.count()));
     std::vector<char> is_done(at(lines.count()));
     for (const std::int32_t i : todo) left[at(i)] = static_cast<std::int32_t>(lines.of(i).size());
-    PolledSteps steps(poll);
+    PolledSteps steps;
     while (!todo.empty()) {
         std::size_t best = todo.size();
         std::int32_t best_more = 0, best_open = 0;
@@ -119,9 +119,9 @@ void move_line(std::vector<std::int32_t> &order, std::int32_t from, std::int32_t
 }
 
 // By a greedy start, then by moving single lines. Deterministic.
-std::vector<std::int32_t> order_of_few_open(const LinesBeside &lines, const Poll &poll) {
+std::vector<std::int32_t> order_of_few_open(const LinesBeside &lines) {
     constexpr double of_a_set = 30, most_steps = 1e9, few = 0x1p12, first_heat = 0.5, cooling = 4;
-    std::vector<std::int32_t> order = greedy_order(lines, poll), best = order;
+    std::vector<std::int32_t> order = greedy_order(lines), best = order;
     const auto size = static_cast<std::int32_t>(order.size());
     if (size < 3) return order;
     OpenLines open(lines);
@@ -129,7 +129,7 @@ std::vector<std::int32_t> order_of_few_open(const LinesBeside &lines, const Poll
     SearchRandom random(1);
     const double step = 4.0 * static_cast<double>(2 * lines.entries() + size),
                  moves = std::min(of_a_set * sets, most_steps) / step;
-    PolledSteps steps(poll);
+    PolledSteps steps;
     double heat = first_heat;
     const auto last = static_cast<std::int64_t>(moves);
     for (std::int64_t move = 0; move < last && least > few; ++move, heat *= 1 - cooling / moves) {
@@ -264,8 +264,7 @@ void propose_background(Proposals &task, Engine self) {
                             "each pair of few classes of lines, of order 12 or more: this one is none");
     const Background &b = structure->background;
     const LinesBeside lines(b.beside);
-    std::optional<BackgroundPlan> best =
-        planned_along(task.a, b, lines, order_of_few_open(lines, task.poll()));
+    std::optional<BackgroundPlan> best = planned_along(task.a, b, lines, order_of_few_open(lines));
     if (!best)
         return refuse_block(
             task, self,

@@ -184,10 +184,10 @@ void Rests::multiply(Polynomial &a, const Form &by) const {
     }
 }
 
-std::uint64_t Rests::sum(const std::function<std::uint64_t(std::size_t)> &weight, const Poll &poll) const {
+std::uint64_t Rests::sum(const std::function<std::uint64_t(std::size_t)> &weight) const {
     Polynomial product(has_.size());
     product.front() = field_.to(1);
-    Sum sum{*this, weight, PolledSteps(poll)};
+    Sum sum{*this, weight, PolledSteps()};
     for (const Form &form : forms_)
         for (std::int32_t k = form.most; k < form.lines; ++k) {
             sum.steps.take(8 * std::ssize(product));

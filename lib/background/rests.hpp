@@ -44,7 +44,7 @@ class Rests {
     Rests(const Montgomery &field, const ClassCounts &counts, const std::vector<std::uint64_t> &classes);
 
     // Over all counts, weight(count) times the permanent of the rest, in Montgomery's form.
-    std::uint64_t sum(const std::function<std::uint64_t(std::size_t)> &weight, const Poll &poll) const;
+    std::uint64_t sum(const std::function<std::uint64_t(std::size_t)> &weight) const;
 
   private:
     struct Variable {

@@ -52,7 +52,8 @@ void with_threads(int threads, const std::function<void()> &work) {
     Handover enter, leave;
     const ArriveOnExit left{leave};
     enter.depart();
-    arena.execute([&] {
+    arena.execute([&, polled = polled_here()] { // on another thread where all places are taken
+        const PolledScope scope(polled);
         enter.arrive();
         const DepartOnExit done{leave};
         work();

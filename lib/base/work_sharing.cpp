@@ -1,6 +1,7 @@
 #include "lib/base/work_sharing.hpp"
 
 #include "lib/base/threads.hpp"
+#include "preprocess/poll.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -91,7 +92,8 @@ void share_out(std::span<const std::uint64_t> todo, std::size_t workers, const S
         const int threads = oneapi::tbb::this_task_arena::max_concurrency();
         std::vector<std::jthread> others;
         for (std::size_t worker = 1; worker < workers; ++worker) try {
-                others.emplace_back([&, worker, threads] {
+                others.emplace_back([&, worker, threads, polled = polled_here()] {
+                    const PolledScope scope(polled);
                     try {
                         with_threads(threads, [&] { take_part(worker); });
                     } catch (...) {

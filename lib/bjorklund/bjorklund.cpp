@@ -88,18 +88,16 @@ DoublesHafnian to_the_only_multiple(const DoublesHafnian &haf, const DoublesGrap
 // Where a run takes place, and what it took there.
 struct Place {
     const SignDevices &devices;
-    RunControl &control;
     std::int64_t device_bytes = 0;
 };
 
 std::vector<HafnianPart> hafnians(const BjorklundPlan &plan, const std::vector<LineNumbers> &all,
                                   Place &place) {
-    if (!plan.by_definition())
-        return hafnians_by_signs(all, place.devices, place.control, place.device_bytes);
+    if (!plan.by_definition()) return hafnians_by_signs(all, place.devices, place.device_bytes);
     std::vector<HafnianPart> parts;
     for (const LineNumbers &lines : all) {
         parts.push_back(hafnian_by_definition(lines));
-        place.control.advance(plan.operations());
+        call().advance(plan.operations());
     }
     return parts;
 }
@@ -144,11 +142,11 @@ ResidueVector of_residues(const BjorklundPlan &plan, const Residues &residues, P
 } // namespace
 
 std::optional<DoublesHafnian> hafnian_of_doubles(const BjorklundPlan &plan, const DoublesGraph &graph,
-                                                 bool dd, RunControl &control) {
+                                                 bool dd) {
     if (!plan.has_matching) return DoublesHafnian();
     const std::vector<LineNumbers> lines{numbers_of_lines(plan, graph, dd)};
     const SignDevices none;
-    Place place{none, control};
+    Place place{none};
     const HafnianPart haf = hafnians(plan, lines, place).front();
     const bool has_im = is_complex(lines.front().arithmetic);
     const double re = haf.parts[0], im = has_im ? haf.parts[dd ? 2 : 1] : 0;
@@ -161,13 +159,12 @@ std::optional<DoublesHafnian> hafnian_of_doubles(const BjorklundPlan &plan, cons
                                 graph);
 }
 
-EngineResult run_bjorklund(const BjorklundPlan &plan, const EngineInput &input, RunControl &control,
-                           const SignDevices &where) {
+EngineResult run_bjorklund(const BjorklundPlan &plan, const EngineInput &input, const SignDevices &where) {
     EngineResult result;
     const Residues *residues = input.residues();
     const double matrices = residues ? static_cast<double>(residues->primes.size()) : 1;
-    RunControl part(control, 1 / matrices); // a plan's operations are of all of them
-    Place place{where, part};
+    CurrentCall part(1 / matrices); // a plan's operations are of all of them
+    Place place{where};
     if (residues) {
         result.value = of_residues(plan, *residues, place);
     } else if (const Block *block = input.block()) {
@@ -186,11 +183,10 @@ EngineResult run_bjorklund(const EngineRun &run, const EngineInput &input) {
     EngineResult result;
     const auto on_gpus = [&] {
         const DeviceQueues queues = run.gpus.when_needed();
-        result =
-            run_bjorklund(plan, input, run.control, {&queues, cost.serial_seconds - cost.compile_seconds});
+        result = run_bjorklund(plan, input, {&queues, cost.serial_seconds - cost.compile_seconds});
     };
     if (run.choice.on_gpu && run_on_gpu("a hafnian", run.options, on_gpus)) return result;
-    return run_bjorklund(plan, input, run.control);
+    return run_bjorklund(plan, input);
 }
 
 } // namespace libperm

@@ -47,10 +47,10 @@ HafnianPart part_of(const LineNumbers &lines, const HafnianLanes &lanes) {
                               [&](const auto &a) { return part_of(a, lanes); });
 }
 
-HafnianPart run_piece(const LineNumbers &lines, std::uint64_t piece, RunControl &control) {
+HafnianPart run_piece(const LineNumbers &lines, std::uint64_t piece) {
     const HafnianLines view = lines.view();
     const std::size_t doubles = hafnian_room(view);
-    const Charge charge(&control.memory(), static_cast<std::int64_t>(8 * doubles));
+    const Charge charge(&call().memory(), static_cast<std::int64_t>(8 * doubles));
     const AlignedDoubles room = aligned_doubles(doubles);
     HafnianLanes lanes{};
     sum_over_pair_signs(view, piece_bits_of(lines.pairs), piece, room.get(), lanes);
@@ -60,11 +60,9 @@ HafnianPart run_piece(const LineNumbers &lines, std::uint64_t piece, RunControl 
 // Pieces of all matrices on the GPUs.
 class SignsOnDevices {
   public:
-    SignsOnDevices(const std::vector<LineNumbers> &all, const SignDevices &where, RunControl &control,
-                   double work)
+    SignsOnDevices(const std::vector<LineNumbers> &all, const SignDevices &where, double work)
         : all_(all),
           where_(where),
-          control_(control),
           work_(work),
           piece_bits_(piece_bits_of(all.front().pairs)),
           devices_(*where.queues, [this](DeviceQueue &queue) {
@@ -88,20 +86,19 @@ class SignsOnDevices {
     template <class Done>
     void run_on(SignsOnDevice &device, std::span<const std::uint64_t> pieces, const Done &done) {
         for (std::size_t k = 0, end = 0; k < pieces.size(); k = end) {
-            control_.begin_piece();
+            call().begin_piece();
             const std::uint64_t matrix = pieces[k] >> piece_bits_;
             std::vector<std::uint64_t> own;
             for (; end < pieces.size() && pieces[end] >> piece_bits_ == matrix; ++end)
                 own.push_back(pieces[end] - (matrix << piece_bits_));
             const std::vector<HafnianLanes> lanes = device.lanes_of(all_[matrix], own);
             for (std::size_t i = k; i < end; ++i) done(pieces[i], part_of(all_[matrix], lanes[i - k]));
-            control_.advance(work_ * static_cast<double>(end - k));
+            call().advance(work_ * static_cast<double>(end - k));
         }
     }
 
     const std::vector<LineNumbers> &all_;
     const SignDevices &where_;
-    RunControl &control_;
     const double work_; // of a piece
     const int piece_bits_;
     OnEachDevice<SignsOnDevice> devices_;
@@ -110,7 +107,7 @@ class SignsOnDevices {
 } // namespace
 
 std::vector<HafnianPart> hafnians_by_signs(const std::vector<LineNumbers> &all, const SignDevices &where,
-                                           RunControl &control, std::int64_t &device_bytes) {
+                                           std::int64_t &device_bytes) {
     std::vector<HafnianPart> totals;
     if (all.empty()) return totals;
     const LineNumbers &first = all.front();
@@ -118,18 +115,17 @@ std::vector<HafnianPart> hafnians_by_signs(const std::vector<LineNumbers> &all, 
     const double work = std::exp2(first.pairs - 3 - piece_bits_of(first.pairs)) *
                         hafnian_operations(first.pairs, first.has_loops);
     const auto one = [&](std::uint64_t k) {
-        const HafnianPart part = run_piece(all[k / pieces], k % pieces, control);
-        control.advance(work);
+        const HafnianPart part = run_piece(all[k / pieces], k % pieces);
+        call().advance(work);
         return part;
     };
     const auto run = [&](std::span<const std::uint64_t> todo, const auto &done) {
-        if (!where.queues) return each_on_its_thread(control, one)(todo, done);
-        SignsOnDevices devices(all, where, control, work);
+        if (!where.queues) return each_on_its_thread(one)(todo, done);
+        SignsOnDevices devices(all, where, work);
         devices.run(todo, done);
         device_bytes = devices.peak_bytes();
     };
-    const std::vector<HafnianPart> parts =
-        parts_of_pieces(control, pieces * all.size(), work, HafnianPart{}, run);
+    const std::vector<HafnianPart> parts = parts_of_pieces(pieces * all.size(), work, HafnianPart{}, run);
     for (std::size_t m = 0; m < all.size(); ++m)
         totals.push_back(with_arithmetic_of(all[m].arithmetic, all[m].prime, [&](const auto &a) {
             return total_of(a, std::span<const HafnianPart>(parts).subspan(m * pieces, pieces));

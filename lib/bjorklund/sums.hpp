@@ -6,7 +6,7 @@
 #include "jit/queue/device_queues.hpp"
 #include "lib/bjorklund/lines.hpp"
 #include "lib/number/ball.hpp"
-#include "lib/run/run_control.hpp"
+#include "lib/run/call.hpp"
 
 #include <array>
 #include <cstdint>
@@ -48,6 +48,6 @@ struct SignDevices {
 // One for each of `all`, which are of one shape; each times 2^(3 - pairs) is the hafnian. `device_bytes`
 // becomes what they took of GPUs' memory.
 std::vector<HafnianPart> hafnians_by_signs(const std::vector<LineNumbers> &all, const SignDevices &where,
-                                           RunControl &control, std::int64_t &device_bytes);
+                                           std::int64_t &device_bytes);
 
 } // namespace libperm

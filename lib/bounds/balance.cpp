@@ -44,7 +44,7 @@ int affordable_turns(std::int64_t entries) {
         std::clamp(8e6 / static_cast<double>(std::max<std::int64_t>(entries, 1)), 20.0, 400.0));
 }
 
-Balanced balanced(const Weights &w, const Poll &poll) {
+Balanced balanced(const Weights &w) {
     const Pattern &a = w.pattern;
     Balanced s{std::vector<double>(at(a.rows), 1.0), std::vector<double>(at(a.cols), 1.0), w.value};
     std::vector<double> sums;
@@ -73,7 +73,7 @@ Balanced balanced(const Weights &w, const Poll &poll) {
 
 // In odds: p_ij of row i for column j, by what column j has from the others, q_ij the other way. Scaled, the
 // entries are near the answer, and the messages near 1.
-Beliefs beliefs(const Weights &w, const Balanced &start, const Poll &poll) {
+Beliefs beliefs(const Weights &w, const Balanced &start) {
     const Pattern &a = w.pattern;
     const std::size_t n = at(a.rows);
     std::vector<double> p = start.entry, q(p.size());
@@ -108,7 +108,7 @@ Beliefs beliefs(const Weights &w, const Balanced &start, const Poll &poll) {
 
 // The rows' factors are eliminated: (C - B^T R^-1 B) v = f - B^T R^-1 e, with e and f what rows and columns
 // lack.
-void correct_sums(const Pattern &a, std::vector<double> &b, const Poll &poll) {
+void correct_sums(const Pattern &a, std::vector<double> &b) {
     const std::size_t n = at(a.rows);
     for (int pass = 0; pass < 2; ++pass) { // the second for what the first has rounded
         std::vector<double> rows(n, 0.0), columns(n, 0.0);

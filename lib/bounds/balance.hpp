@@ -29,7 +29,7 @@ struct Balanced {
     std::vector<double> row, column;
     std::vector<double> entry; // scaled
 };
-Balanced balanced(const Weights &w, const Poll &poll = no_poll);
+Balanced balanced(const Weights &w);
 
 // About the maximum of Bethe's function and the dual that goes with it, by passing messages between rows
 // and columns (Vontobel, The Bethe permanent of a nonnegative matrix, IEEE Trans. Inf. Theory 59 (2013)).
@@ -37,11 +37,11 @@ struct Beliefs {
     std::vector<double> entry;  // b: rows add up to 1, columns about
     std::vector<double> column; // z: b (1 - b) is about value * z_j, but for a factor of each row
 };
-Beliefs beliefs(const Weights &w, const Balanced &start, const Poll &poll = no_poll);
+Beliefs beliefs(const Weights &w, const Balanced &start);
 
 // The nearest doubly stochastic matrix, relative to b, but for roundings: b_ij (1 + u_i + v_j) with u and v
 // of a least squares problem, by conjugate gradients. Near enough entries stay positive; others become 0.
-void correct_sums(const Pattern &a, std::vector<double> &b, const Poll &poll = no_poll);
+void correct_sums(const Pattern &a, std::vector<double> &b);
 
 // How often an iteration over so many entries may be repeated: some ten milliseconds.
 int affordable_turns(std::int64_t entries);

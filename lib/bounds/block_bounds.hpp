@@ -12,6 +12,6 @@ struct Bounded {
     const char *lower_method = "exact", *upper_method = "exact";
 };
 
-Bounded bounds_of_block(const Magnitudes &m, const Poll &poll = no_poll);
+Bounded bounds_of_block(const Magnitudes &m);
 
 } // namespace libperm

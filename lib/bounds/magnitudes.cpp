@@ -20,12 +20,12 @@ double scaled(double x, std::int64_t exp2) {
 
 // `value_of(k, exp2)`: entry k times 2^exp2.
 template <class ValueOf>
-Magnitudes scaled_magnitudes(Block block, bool of_one_sign, const ValueOf &value_of, const Poll &poll) {
+Magnitudes scaled_magnitudes(Block block, bool of_one_sign, const ValueOf &value_of) {
     Magnitudes m;
     std::vector<std::int64_t> before;
     before.reserve(block.values.size());
     for (const Tracked &x : block.values) before.push_back(x.exp2);
-    m.exp2 = -scale_for_bounds(block, poll);
+    m.exp2 = -scale_for_bounds(block);
     m.of_one_sign = of_one_sign;
     for (std::size_t k = 0; k < block.values.size(); ++k) {
         const Tracked &x = block.values[k];
@@ -43,7 +43,7 @@ Magnitudes scaled_magnitudes(Block block, bool of_one_sign, const ValueOf &value
 
 // Of entries that are alike all rows by one power of two, of others those of an assignment
 // (preprocess/scaling.hpp), or, where that takes long, of each line its largest entry's.
-std::int64_t scale_for_bounds(Block &block, const Poll &poll) {
+std::int64_t scale_for_bounds(Block &block) {
     constexpr std::int64_t alike = 200;
     constexpr std::int32_t most_rows = 5000;
     constexpr std::int64_t none = std::numeric_limits<std::int64_t>::min();
@@ -59,7 +59,7 @@ std::int64_t scale_for_bounds(Block &block, const Poll &poll) {
         for (Tracked &x : block.values) x.exp2 -= highest;
         return -highest * block.n();
     }
-    if (block.n() <= most_rows) return scale(block, poll);
+    if (block.n() <= most_rows) return scale(block);
     for (const bool by_rows : {true, false}) {
         std::vector<std::int64_t> most(at(block.n()), none);
         const auto for_lines = [&](const auto &work) {
@@ -75,16 +75,16 @@ std::int64_t scale_for_bounds(Block &block, const Poll &poll) {
     return total;
 }
 
-Magnitudes magnitudes_between(Block block, const Poll &poll) {
+Magnitudes magnitudes_between(Block block) {
     const bool of_one_sign = sign_by_lines(block) != 0;
     const std::vector<Tracked> entries = of_one_sign ? std::vector<Tracked>() : block.values;
     const auto value_of = [&](std::size_t k, std::int64_t exp2) -> std::complex<double> {
         return scaled(entries[k].value, entries[k].exp2 + exp2);
     };
-    return scaled_magnitudes(std::move(block), of_one_sign, value_of, poll);
+    return scaled_magnitudes(std::move(block), of_one_sign, value_of);
 }
 
-Magnitudes magnitudes_between(const ExactBlock &block, const Poll &poll) {
+Magnitudes magnitudes_between(const ExactBlock &block) {
     const bool of_one_sign = std::all_of(block.values.begin(), block.values.end(),
                                          [](const Gaussian &x) { return is_real(x) && x.re >= 0; });
     const auto value_of = [&](std::size_t k, std::int64_t exp2) -> std::complex<double> {
@@ -94,7 +94,7 @@ Magnitudes magnitudes_between(const ExactBlock &block, const Poll &poll) {
         const Parts parts = parts_of(x, size, Arithmetic::complex);
         return {scaled(parts[0], size + exp2), scaled(parts[2], size + exp2)};
     };
-    Magnitudes m = scaled_magnitudes(magnitudes_of(block), of_one_sign, value_of, poll);
+    Magnitudes m = scaled_magnitudes(magnitudes_of(block), of_one_sign, value_of);
     for (double &x : m.lower)
         x *= 1 - 0x1p-48; // these magnitudes are rounded up, by 2^-50 of themselves at most
     return m;

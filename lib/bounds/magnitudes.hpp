@@ -27,14 +27,14 @@ struct Magnitudes {
 
 // Scales rows and columns by powers of two, so that no entry is far above 1 and no perfect matching's product
 // lost. The permanent gains the factor 2^(what is returned).
-std::int64_t scale_for_bounds(Block &block, const Poll &poll);
+std::int64_t scale_for_bounds(Block &block);
 
 // Entries so small beside a perfect matching of entries near 1 count for nothing: 0 from below, this from
 // above.
 constexpr int least_exponent = -900;
 
 // The block must have a perfect matching.
-Magnitudes magnitudes_between(Block block, const Poll &poll = no_poll);
-Magnitudes magnitudes_between(const ExactBlock &block, const Poll &poll = no_poll);
+Magnitudes magnitudes_between(Block block);
+Magnitudes magnitudes_between(const ExactBlock &block);
 
 } // namespace libperm

@@ -37,7 +37,7 @@ struct Square {
 };
 
 // X^* X, Hermitian to the last bit.
-Square gram(const Square &x, const Poll &poll) {
+Square gram(const Square &x) {
     const std::size_t n = x.n;
     Square out{n, std::vector<double>(n * n, 0.0), std::vector<double>(x.im.size(), 0.0)};
     for (std::size_t k = 0; k < n; ++k) { // row k of X, with itself
@@ -66,13 +66,13 @@ Square gram(const Square &x, const Poll &poll) {
 //   ||X_k||^2 <= s_k ||X_k+1|| + gamma ||X_k||_F^2,
 // from the last one back, of which its Frobenius norm is taken: at most n^(1/2) too large, and that to the
 // power 2^-k.
-double norm_of(Square x, int squarings, const Poll &poll) {
+double norm_of(Square x, int squarings) {
     // Sums of 2 n products, each part; of both parts together half as much again.
     const double gamma = 1.5 * (2 * static_cast<double>(x.n) + 4) * 0x1p-53 * up;
     std::vector<std::pair<double, double>> steps; // s_k, and gamma ||X_k||_F^2
     for (int k = 0; k < squarings; ++k) {
         const double size = x.frobenius();
-        x = gram(x, poll);
+        x = gram(x);
         const double scale = std::exp2(std::floor(std::log2(x.frobenius()))); // a power of two: no rounding
         for (double &entry : x.re) entry /= scale;
         for (double &entry : x.im) entry /= scale;
@@ -97,8 +97,7 @@ int squarings_of(std::int32_t n, bool is_real, double most_work) {
 
 } // namespace
 
-double spectral_norm_above(const Pattern &a, const std::vector<Complex> &entries, double most_work,
-                           const Poll &poll) {
+double spectral_norm_above(const Pattern &a, const std::vector<Complex> &entries, double most_work) {
     const auto n = at(a.rows);
     const bool is_real = are_real(entries);
     const int squarings = squarings_of(a.rows, is_real, most_work);
@@ -108,14 +107,14 @@ double spectral_norm_above(const Pattern &a, const std::vector<Complex> &entries
         x.re[i * n + j] = entries[k].real();
         if (!is_real) x.im[i * n + j] = entries[k].imag();
     });
-    return norm_of(std::move(x), squarings, poll);
+    return norm_of(std::move(x), squarings);
 }
 
-double norm_above(const Magnitudes &m, const Poll &poll) {
+double norm_above(const Magnitudes &m) {
     if (squarings_of(m.n(), are_real(m.value), work_of_bound) == 0) return infinity;
     Weights squares{m.pattern, m.upper};
     for (double &x : squares.value) x *= x;
-    Balanced scaling = balanced(squares, poll);
+    Balanced scaling = balanced(squares);
     LogSum log;
     for (std::vector<double> *factors : {&scaling.row, &scaling.column})
         for (double &x : *factors) {
@@ -132,7 +131,7 @@ double norm_above(const Magnitudes &m, const Poll &poll) {
         off += here * here * up;
     });
     const double norm =
-        spectral_norm_above(m.pattern, entries, work_of_bound, poll) + std::sqrt(off) * (1 + 0x1p-20);
+        spectral_norm_above(m.pattern, entries, work_of_bound) + std::sqrt(off) * (1 + 0x1p-20);
     if (!(norm > 0 && norm < infinity)) return infinity;
     log.add_log2(norm, static_cast<double>(m.n()), 0x1p-50);
     return log.above();

@@ -83,7 +83,7 @@ LogMatrix transposed(const LogMatrix &a) {
     return out;
 }
 
-Potential::Potential(const LogMatrix &a, const Poll &poll) : rows_(at(a.n())), log_divisor_(at(a.n())) {
+Potential::Potential(const LogMatrix &a) : rows_(at(a.n())), log_divisor_(at(a.n())) {
     const std::vector<double> scale = column_scales(a), breadth = breadths(a, scale);
     poll();
     std::vector<std::int32_t> order(at(a.n())), step(at(a.n()));
@@ -103,7 +103,7 @@ Potential::Potential(const LogMatrix &a, const Poll &poll) : rows_(at(a.n())), l
                   [](const Entry &x, const Entry &y) { return x.step < y.step; });
     }
     columns_ = std::move(order);
-    descend(turns_at_first, poll);
+    descend(turns_at_first);
     poll();
     arrange();
 }
@@ -146,7 +146,7 @@ double Potential::least(std::vector<Entry> &row) {
     return passed.excess <= 0 ? passed.log : pass(row, high).log;
 }
 
-double Potential::bound(const Poll &poll) {
+double Potential::bound() {
     constexpr std::size_t entries_between = std::size_t{1} << 16;
     double sum = 0;
     for (const double w : log_divisor_) sum += w - 1;
@@ -163,12 +163,12 @@ double Potential::bound(const Poll &poll) {
 
 // log U is convex in the logarithms of the divisors, its slope 1 - sum_i (what is left of row i) (its
 // weight): the mean number of rows that a column gets is to be 1.
-void Potential::descend(int turns, const Poll &poll) {
+void Potential::descend(int turns) {
     std::vector<double> best = log_divisor_, share(best.size()), of_best(best.size(), 1.0);
     log_bound_ = infinity;
     double step = 1;
     for (int turn = 0; turn < turns; ++turn) {
-        const double now = bound(poll);
+        const double now = bound();
         if (now < log_bound_) {
             const bool is_enough = log_bound_ - now < enough && turn > 5 && step >= 0.5;
             log_bound_ = now;
@@ -192,7 +192,7 @@ void Potential::descend(int turns, const Poll &poll) {
             log_divisor_[t] = best[t] + step * std::log(std::max(of_best[t], 1e-3));
     }
     log_divisor_ = std::move(best);
-    log_bound_ = bound(poll);
+    log_bound_ = bound();
 }
 
 void Potential::move(std::int32_t from, std::int32_t to) {
@@ -218,7 +218,7 @@ void Potential::move(std::int32_t from, std::int32_t to) {
 // One move after the other is made where it lowers the bound. Those that follow are tried at the same time,
 // and what was tried before a move that is made counts for nothing: the same order with any number of
 // threads.
-void Potential::improve_order(int trials, double entries, const Poll &poll) {
+void Potential::improve_order(int trials, double entries) {
     if (n() < 3) return;
     const auto at_once = static_cast<std::size_t>(
         std::clamp(oneapi::tbb::this_task_arena::max_concurrency(), 1, most_tried_at_once));
@@ -236,7 +236,7 @@ void Potential::improve_order(int trials, double entries, const Poll &poll) {
             tried[k] = *this;
             if (moves[k].first == moves[k].second) return;
             tried[k].move(moves[k].first, moves[k].second);
-            tried[k].descend(turns_of_a_trial, poll);
+            tried[k].descend(turns_of_a_trial);
         });
         const double before = passed_;
         for (Potential &one : tried) {
@@ -249,7 +249,7 @@ void Potential::improve_order(int trials, double entries, const Poll &poll) {
             break;
         }
     }
-    descend(turns_at_first, poll);
+    descend(turns_at_first);
     arrange();
 }
 

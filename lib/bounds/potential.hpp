@@ -59,8 +59,8 @@ template <class Log> LogMatrix log_matrix(const Pattern &a, const Log &log) {
 
 class Potential {
   public:
-    // Columns with few entries that count come first. Throws nothing but what `poll` does.
-    explicit Potential(const LogMatrix &a, const Poll &poll = no_poll);
+    // Columns with few entries that count come first. Throws nothing but what polling does.
+    explicit Potential(const LogMatrix &a);
 
     double log_bound() const { return log_bound_; }
 
@@ -68,7 +68,7 @@ class Potential {
     double log2_above(double share) const;
 
     // Tries other places for columns, so many times, or until as many entries as that have been gone through.
-    void improve_order(int trials, double entries, const Poll &poll = no_poll);
+    void improve_order(int trials, double entries);
 
     std::vector<WalkStep> steps() const; // of entries that the potential keeps
     const std::vector<std::int32_t> &columns() const { return columns_; } // of the steps
@@ -95,8 +95,8 @@ class Potential {
 
     Passed pass(std::vector<Entry> &row, double start);
     double least(std::vector<Entry> &row);
-    double bound(const Poll &poll);
-    void descend(int turns, const Poll &poll);
+    double bound();
+    void descend(int turns);
     void arrange(); // the entries by steps
     void move(std::int32_t from, std::int32_t to);
 

@@ -63,7 +63,7 @@ class Soules {
     }
 
     // The search begins from several starts, and takes some turns from each.
-    double best(std::vector<std::vector<double>> starts, const Poll &poll) {
+    double best(std::vector<std::vector<double>> starts) {
         const int turns = std::max(3, affordable_turns(8 * a_.nnz()) / 4);
         constexpr double worthwhile = 1e-3; // of the logarithm
         double least = infinity;
@@ -128,15 +128,15 @@ class RowMaximum {
 
 } // namespace
 
-double soules_above(const Magnitudes &m, const Balanced &start, const Poll &poll) {
+double soules_above(const Magnitudes &m, const Balanced &start) {
     const auto n = at(m.n());
     const std::vector<double> ones(n, 1.0);
-    double least = Soules(m.pattern, m.upper).best({ones, start.column}, poll);
-    const Transposed t = transpose(m.pattern, poll);
+    double least = Soules(m.pattern, m.upper).best({ones, start.column});
+    const Transposed t = transpose(m.pattern);
     std::vector<double> upper;
     upper.reserve(m.upper.size());
     for (const std::int64_t k : t.source) upper.push_back(m.upper[at(k)]);
-    least = std::min(least, Soules(t.pattern, upper).best({ones, start.row}, poll));
+    least = std::min(least, Soules(t.pattern, upper).best({ones, start.row}));
     return least;
 }
 
@@ -144,12 +144,12 @@ double soules_above(const Magnitudes &m, const Balanced &start, const Poll &poll
 // of row i alone, with entries v = a_ij z_j. Its logarithm is concave there (Vontobel), so the tangent at any
 // b > 0 with sum 1 bounds it:
 //   log M_i <= sum_j log(1 - b_j) + max_j log(v_j / (b_j (1 - b_j))).
-double bethe_above(const Magnitudes &m, const Beliefs &found, const Poll &poll) {
+double bethe_above(const Magnitudes &m, const Beliefs &found) {
     constexpr double unit = 0x1p-50; // of b, so that its sum, and 1 - b, are without a rounding
     LogSum log;
     RowMaximum maximum;
     std::vector<double> v, b;
-    PolledSteps steps(poll);
+    PolledSteps steps;
     std::size_t k = 0;
     for (std::int32_t i = 0; i < m.n(); ++i) {
         v.clear();
@@ -186,10 +186,10 @@ double bethe_above(const Magnitudes &m, const Beliefs &found, const Poll &poll) 
     return std::nextafter(log.above() + 0.5 * static_cast<double>(m.n()), HUGE_VAL);
 }
 
-double nesting_above(const Magnitudes &m, const Poll &poll) {
+double nesting_above(const Magnitudes &m) {
     const LogMatrix a = log_matrix(m.pattern, [&](std::size_t k) { return std::log(m.upper[k]); });
-    const double by_columns = Potential(a, poll).log2_above(LogSum::log_share);
-    return std::min(by_columns, Potential(transposed(a), poll).log2_above(LogSum::log_share));
+    const double by_columns = Potential(a).log2_above(LogSum::log_share);
+    return std::min(by_columns, Potential(transposed(a)).log2_above(LogSum::log_share));
 }
 
 } // namespace libperm

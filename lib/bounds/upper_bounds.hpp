@@ -11,15 +11,15 @@ namespace libperm {
 // entries times the factors e, delta(k) = (k!)^(1/k) (Soules, Linear Multilinear Algebra 51 (2003); of 0 and
 // 1 it is Minc and Bregman's). The factors are improved from those given, for rows and, of the transpose, for
 // columns.
-double soules_above(const Magnitudes &m, const Balanced &start, const Poll &poll = no_poll);
+double soules_above(const Magnitudes &m, const Balanced &start);
 
 // log2 of  2^(n/2) max over doubly stochastic b of prod_ij (a_ij / b_ij)^b_ij (1 - b_ij)^(1 - b_ij)  (Anari
 // and Rezaei, A tight analysis of Bethe approximation for permanent, FOCS 2019). The maximum is bounded by
 // its dual at the factors of `found`.
-double bethe_above(const Magnitudes &m, const Beliefs &found, const Poll &poll = no_poll);
+double bethe_above(const Magnitudes &m, const Beliefs &found);
 
 // log2 of the bound that walks along the columns keep, the better of the matrix's and the transpose's
 // (potential.hpp).
-double nesting_above(const Magnitudes &m, const Poll &poll = no_poll);
+double nesting_above(const Magnitudes &m);
 
 } // namespace libperm

@@ -82,11 +82,11 @@ struct Entries {
     std::int64_t exp2 = 0;
     double log_lost = -infinity;
 
-    template <class Value> Entries(const BlockOf<Value> &block, const Poll &poll) {
+    template <class Value> Entries(const BlockOf<Value> &block) {
         Block scaled = magnitudes_in(block);
         std::vector<std::int64_t> shift;
         for (const Tracked &x : scaled.values) shift.push_back(x.exp2);
-        exp2 = -scale_for_bounds(scaled, poll);
+        exp2 = -scale_for_bounds(scaled);
         for (std::size_t k = 0; k < shift.size(); ++k) {
             const auto [re, im] = parts_of_entry(block.values[k]);
             const std::int64_t by = scaled.values[k].exp2 - shift[k];
@@ -161,16 +161,16 @@ template <class Value> class Additive final : public EstimateTask {
 
   public:
     Additive(const InputPattern &input, const Values &values, const Options &options,
-             const EstimateRequest &request, RunControl &control)
+             const EstimateRequest &request)
         : EstimateTask(options, request), radius_(request.delta, axes) {
-        Parts parts(input, values, options, control);
+        Parts parts(input, values, options);
         known_.additive = true;
         known_.blocks = parts.blocks;
         known_.blocks_exact = parts.is_zero ? parts.blocks : parts.blocks_exact;
         known_.exact = parts.is_zero || parts.left.empty();
         if (!parts.is_zero) {
             product_ = disc_of(parts.known);
-            plan(parts.left, control);
+            plan(parts.left);
         }
         if (!known_.exact) {
             known_.epsilon = infinity;
@@ -187,7 +187,7 @@ template <class Value> class Additive final : public EstimateTask {
         double rounding;
     };
 
-    void plan(const std::vector<typename Parts::Left> &left, RunControl &control) {
+    void plan(const std::vector<typename Parts::Left> &left) {
         const auto blocks = static_cast<double>(std::max<std::size_t>(left.size(), 1));
         radius_ = Radius(request_.delta / blocks, axes);
         double samples = radius_.samples(request_.epsilon);
@@ -195,22 +195,20 @@ template <class Value> class Additive final : public EstimateTask {
         const auto chunks = static_cast<std::uint64_t>(std::max(
             1.0, std::ceil(std::min(samples, 1e18) / static_cast<double>(GlynnSampler::chunk_samples))));
         Randomness seeds(request_.seed, 2);
-        const Poll poll = [&control] { control.poll(); };
         for (const auto &one : left) {
-            const Entries entries(one.leaf.block, poll);
-            GlynnSampler sampler(one.leaf.block.pattern, entries.value, entries.off, poll);
+            const Entries entries(one.leaf.block);
+            GlynnSampler sampler(one.leaf.block.pattern, entries.value, entries.off);
             const double rounding = sampler.rounding() + std::exp(entries.log_lost - sampler.log_bound()) +
                                     one.leaf.block.n() * 0x1p-45; // what the logarithm of the bound is off by
             bytes_ += sampler.bytes();
             sampled_.push_back({std::move(sampler), seeds.next(), entries.exp2, rounding});
         }
         for (const Sampled &one : sampled_) {
-            const auto sum = [&one](std::uint64_t first, std::span<SampleSums> sums, SampleDevices *,
-                                    RunControl &watch) {
+            const auto sum = [&one](std::uint64_t first, std::span<SampleSums> sums, SampleDevices *) {
                 parallel_for(sums.size(), [&](std::uint64_t k) {
                     const GlynnSampler::Sums x = one.sampler.draw(one.seed, first + k);
                     sums[k] = {x.re, x.im, x.re_squares, x.im_squares};
-                    watch.advance(1);
+                    call().advance(1);
                 });
             };
             pieces_.emplace_back(sum, static_cast<double>(chunks), chunks, one.sampler.seconds_of_chunk());
@@ -228,12 +226,11 @@ template <class Value> class Additive final : public EstimateTask {
         return formatted("an estimate within {} of its scale", request_.epsilon);
     }
 
-    MatrixEstimate estimate(PieceStore *store, SampleDevices *devices, RunControl &control,
-                            const Told &told) const override {
+    MatrixEstimate estimate(PieceStore *store, SampleDevices *devices, const Told &told) const override {
         MatrixEstimate out = known_;
         Disc all = product_;
         for (std::size_t k = 0; k < sampled_.size(); ++k) {
-            RunControl part = for_block(k, store, control);
+            const CurrentCall part = for_block(k, store);
             const Disc before = all;
             const std::int64_t samples_before = out.samples;
             SampleSums sums(4, 0.0);
@@ -250,7 +247,7 @@ template <class Value> class Additive final : public EstimateTask {
                 if (told && k + 1 == sampled_.size()) told(with(out, all));
                 return false;
             };
-            pieces_[k].add_up(take, devices, part);
+            pieces_[k].add_up(take, devices);
         }
         return with(out, all);
     }
@@ -286,11 +283,9 @@ template <class Value> class Additive final : public EstimateTask {
 } // namespace
 
 std::unique_ptr<EstimateTask> additive_estimate(const InputPattern &input, const Values &values,
-                                                const Options &options, const EstimateRequest &request,
-                                                RunControl &control) {
-    if (some_complex(values))
-        return std::make_unique<Additive<Gaussian>>(input, values, options, request, control);
-    return std::make_unique<Additive<Tracked>>(input, values, options, request, control);
+                                                const Options &options, const EstimateRequest &request) {
+    if (some_complex(values)) return std::make_unique<Additive<Gaussian>>(input, values, options, request);
+    return std::make_unique<Additive<Tracked>>(input, values, options, request);
 }
 
 } // namespace libperm

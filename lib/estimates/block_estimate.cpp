@@ -32,20 +32,18 @@ enum Trials { trials_drawn, trials_accepted, trials_time, trials_sums };
 
 } // namespace
 
-BlockEstimate::BlockEstimate(const LogMatrix &a, std::uint64_t seed, RunControl &control) {
+BlockEstimate::BlockEstimate(const LogMatrix &a, std::uint64_t seed) {
     Randomness streams(seed, 0);
     seed_ = streams.next();
     pilot_seed_ = streams.next();
-    const Poll poll = [&control] { control.poll(); };
-    potential_ = std::make_unique<Potential>(a, poll);
-    if (auto other = std::make_unique<Potential>(transposed(a), poll);
-        other->log_bound() < potential_->log_bound())
+    potential_ = std::make_unique<Potential>(a);
+    if (auto other = std::make_unique<Potential>(transposed(a)); other->log_bound() < potential_->log_bound())
         potential_ = std::move(other);
-    draw_pilot(control);
+    draw_pilot();
 }
 
 // Until what the samples come to is not a matter of a few.
-void BlockEstimate::draw_pilot(RunControl &control) {
+void BlockEstimate::draw_pilot() {
     constexpr double enough = 30, most_pilot_seconds = 4; // samples of one size; on one thread, predicted
     sampler_ = std::make_unique<Sampler>(*potential_);
     pilot_.clear();
@@ -56,7 +54,7 @@ void BlockEstimate::draw_pilot(RunControl &control) {
         const std::size_t first = pilot_.size() / chunk;
         pilot_.resize(chunks * chunk);
         parallel_for(chunks - first, [&](std::uint64_t k) {
-            control.poll();
+            poll();
             sampler_->draw(pilot_seed_, first + k, std::span(pilot_).subspan((first + k) * chunk, chunk));
         });
         double sum = 0, squares = 0;
@@ -86,16 +84,16 @@ void BlockEstimate::aim(double epsilon, double delta, EstimateMethod method) {
     chunks_ = std::ceil((rejects_ ? rejecting : bets_->expected_samples()) / static_cast<double>(chunk));
 }
 
-bool BlockEstimate::improve(std::int64_t samples, RunControl &control) {
+bool BlockEstimate::improve(std::int64_t samples) {
     constexpr double worth_it = 0.02, share = 0.1, first = 0.5, most = 2, of_an_entry = 1e-8; // seconds
     constexpr int most_trials = 30000;
     const double pays = std::min(share * pieces(samples).seconds(), most) - searched_;
     if (pays < worth_it) return false;
     const double now = std::min(pays, std::max(first, 2 * searched_));
     searched_ += now;
-    const Charge tried(&control.memory(), potential_->bytes_to_improve());
-    potential_->improve_order(most_trials, now / of_an_entry, [&control] { control.poll(); });
-    draw_pilot(control);
+    const Charge tried(&call().memory(), potential_->bytes_to_improve());
+    potential_->improve_order(most_trials, now / of_an_entry);
+    draw_pilot();
     return true;
 }
 
@@ -131,14 +129,15 @@ std::string BlockEstimate::digest() const {
 SamplePieces BlockEstimate::pieces(std::int64_t most) const {
     const auto samples = static_cast<std::uint64_t>(most);
     const std::uint64_t limit = most > 0 ? samples / chunk + (samples % chunk != 0) : SamplePieces::no_limit;
-    const auto sum = [this](std::uint64_t first, std::span<SampleSums> sums, SampleDevices *devices,
-                            RunControl &control) { sum_chunks(first, sums, devices, control); };
+    const auto sum = [this](std::uint64_t first, std::span<SampleSums> sums, SampleDevices *devices) {
+        sum_chunks(first, sums, devices);
+    };
     return {sum, chunks_, limit, Sampler::seconds_of_chunk(*potential_)};
 }
 
-void BlockEstimate::sum_chunks(std::uint64_t first, std::span<SampleSums> sums, SampleDevices *devices,
-                               RunControl &control) const {
-    if (devices && sum_on(*devices, first, sums, control)) return;
+void BlockEstimate::sum_chunks(std::uint64_t first, std::span<SampleSums> sums,
+                               SampleDevices *devices) const {
+    if (devices && sum_on(*devices, first, sums)) return;
     parallel_for(sums.size(), [&](std::uint64_t k) {
         if (rejects_) {
             sums[k] = trials(first + k, infinity);
@@ -147,15 +146,14 @@ void BlockEstimate::sum_chunks(std::uint64_t first, std::span<SampleSums> sums, 
             sampler_->draw(seed_, first + k, samples);
             sums[k] = flat(bets_->tally(samples));
         }
-        control.advance(1);
+        call().advance(1);
     });
 }
 
-bool BlockEstimate::sum_on(SampleDevices &devices, std::uint64_t first, std::span<SampleSums> sums,
-                           RunControl &control) const {
+bool BlockEstimate::sum_on(SampleDevices &devices, std::uint64_t first, std::span<SampleSums> sums) const {
     if (rejects_) {
         std::vector<double> samples(sums.size() * chunk);
-        if (!devices.draw(*potential_, seed_, first, samples, control)) return false;
+        if (!devices.draw(*potential_, seed_, first, samples)) return false;
         parallel_for(sums.size(), [&](std::uint64_t k) {
             sums[k] = trials(first + k, std::span(samples).subspan(k * chunk, chunk), infinity);
         });
@@ -163,7 +161,7 @@ bool BlockEstimate::sum_on(SampleDevices &devices, std::uint64_t first, std::spa
         const std::vector<double> bets = bets_->sizes();
         const std::size_t doubles = tally_doubles(bets.size());
         std::vector<double> told(sums.size() * doubles);
-        if (!devices.tally(*potential_, seed_, first, bets, told, control)) return false;
+        if (!devices.tally(*potential_, seed_, first, bets, told)) return false;
         parallel_for(sums.size(), [&](std::uint64_t k) {
             sums[k] = flat(MeanBets::told_sums(chunk, std::span(told).subspan(k * doubles, doubles)));
         });
@@ -171,13 +169,11 @@ bool BlockEstimate::sum_on(SampleDevices &devices, std::uint64_t first, std::spa
     return true;
 }
 
-ShareFound BlockEstimate::run(const SamplePieces &pieces, SampleDevices *devices, RunControl &control,
-                              const Told &told) const {
-    return rejects_ ? reject(pieces, devices, control, told) : nest(pieces, devices, control, told);
+ShareFound BlockEstimate::run(const SamplePieces &pieces, SampleDevices *devices, const Told &told) const {
+    return rejects_ ? reject(pieces, devices, told) : nest(pieces, devices, told);
 }
 
-ShareFound BlockEstimate::nest(const SamplePieces &pieces, SampleDevices *devices, RunControl &control,
-                               const Told &told) const {
+ShareFound BlockEstimate::nest(const SamplePieces &pieces, SampleDevices *devices, const Told &told) const {
     const double ratio = (1 + epsilon_) / (1 - epsilon_);
     SampleSums all;
     ShareFound found;
@@ -191,7 +187,7 @@ ShareFound BlockEstimate::nest(const SamplePieces &pieces, SampleDevices *device
         if (told) told(found);
         return found.interval.upper <= ratio * found.interval.lower;
     };
-    pieces.add_up(take, devices, control);
+    pieces.add_up(take, devices);
     return found;
 }
 
@@ -214,15 +210,14 @@ SampleSums BlockEstimate::trials(std::uint64_t number, std::span<const double> s
 }
 
 // The piece in which the last success is wanted is drawn once more, up to that one.
-ShareFound BlockEstimate::reject(const SamplePieces &pieces, SampleDevices *devices, RunControl &control,
-                                 const Told &told) const {
+ShareFound BlockEstimate::reject(const SamplePieces &pieces, SampleDevices *devices, const Told &told) const {
     const auto wanted = static_cast<double>(gamma_scheme_successes(epsilon_, delta_));
     SampleSums all(trials_sums, 0.0);
     std::uint64_t piece = 0;
     const auto draw_to_the_last = [&] {
         std::vector<SampleSums> chunks(pieces.chunks_before(piece + 1) - pieces.chunks_before(piece));
-        RunControl untold(control, 0);
-        sum_chunks(pieces.chunks_before(piece), chunks, devices, untold);
+        CurrentCall untold(0);
+        sum_chunks(pieces.chunks_before(piece), chunks, devices);
         for (std::uint64_t k = 0; all[trials_accepted] < wanted; ++k) {
             const double left = wanted - all[trials_accepted];
             add(all, chunks.at(k)[trials_accepted] < left ? chunks[k]
@@ -245,7 +240,7 @@ ShareFound BlockEstimate::reject(const SamplePieces &pieces, SampleDevices *devi
         if (told) told(found);
         return all[trials_accepted] >= wanted;
     };
-    pieces.add_up(take, devices, control);
+    pieces.add_up(take, devices);
     if (all[trials_accepted] < wanted) return found; // the limit of samples came first
     const double mean = (wanted - 1) / all[trials_time];
     found.mean = std::min(1.0, mean);

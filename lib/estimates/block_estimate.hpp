@@ -6,7 +6,7 @@
 #include "lib/estimates/mean_bets.hpp"
 #include "lib/estimates/request.hpp"
 #include "lib/estimates/sample_pieces.hpp"
-#include "lib/run/run_control.hpp"
+#include "lib/run/call.hpp"
 #include "lib/samples/sampler.hpp"
 
 #include <functional>
@@ -27,15 +27,15 @@ struct ShareFound {
 class BlockEstimate {
   public:
     // A matrix with a perfect matching. Looks for a good bound of it, or of its transpose, and draws some
-    // samples to see how many it will take. Throws Error when stopped by its control.
-    BlockEstimate(const LogMatrix &a, std::uint64_t seed, RunControl &control);
+    // samples to see how many it will take. Throws Error when stopped by its call.
+    BlockEstimate(const LogMatrix &a, std::uint64_t seed);
 
     // How well it is to be known, and how.
     void aim(double epsilon, double delta, EstimateMethod method);
 
     // Where that still pays for so many samples at most (0: as many as it takes), looks for a better order of
     // the columns; then it is to be aimed again.
-    bool improve(std::int64_t most, RunControl &control);
+    bool improve(std::int64_t most);
 
     double chunks() const { return chunks_; } // expected; infinite: no sample has come through
     double seconds() const;                   // of one thread
@@ -53,19 +53,14 @@ class BlockEstimate {
 
     // told: now and then, what is found so far.
     using Told = std::function<void(const ShareFound &)>;
-    ShareFound run(const SamplePieces &pieces, SampleDevices *devices, RunControl &control,
-                   const Told &told = {}) const;
+    ShareFound run(const SamplePieces &pieces, SampleDevices *devices, const Told &told = {}) const;
 
   private:
-    void draw_pilot(RunControl &control);
-    void sum_chunks(std::uint64_t first, std::span<SampleSums> sums, SampleDevices *devices,
-                    RunControl &control) const;
-    bool sum_on(SampleDevices &devices, std::uint64_t first, std::span<SampleSums> sums,
-                RunControl &control) const;
-    ShareFound nest(const SamplePieces &pieces, SampleDevices *devices, RunControl &control,
-                    const Told &told) const;
-    ShareFound reject(const SamplePieces &pieces, SampleDevices *devices, RunControl &control,
-                      const Told &told) const;
+    void draw_pilot();
+    void sum_chunks(std::uint64_t first, std::span<SampleSums> sums, SampleDevices *devices) const;
+    bool sum_on(SampleDevices &devices, std::uint64_t first, std::span<SampleSums> sums) const;
+    ShareFound nest(const SamplePieces &pieces, SampleDevices *devices, const Told &told) const;
+    ShareFound reject(const SamplePieces &pieces, SampleDevices *devices, const Told &told) const;
 
     // Of a chunk, or of its samples until so many are successes.
     SampleSums trials(std::uint64_t chunk, double until) const;

@@ -29,13 +29,11 @@ Options options_of_exact_blocks(const Options &given) {
 } // namespace
 
 template <class Value>
-BlocksLeft<Value>::BlocksLeft(const InputPattern &input, const Values &values, const Options &options,
-                              RunControl &control)
+BlocksLeft<Value>::BlocksLeft(const InputPattern &input, const Values &values, const Options &options)
     : known(ball_of(number_one<Value>())),
       options_(options_of_exact_blocks(options)),
-      control_(control),
       values_(block_values_of<Value>(values, options_)) {
-    multiply_blocks<Value>(input, values, options.passes, control, *this);
+    multiply_blocks<Value>(input, values, options.passes, *this);
 }
 
 template <class Value> void BlocksLeft<Value>::number(const Value &x) {
@@ -58,16 +56,14 @@ template <class Value> void BlocksLeft<Value>::block(LeafOf<Value> leaf) {
 template <class Value> bool BlocksLeft<Value>::computed_within(double seconds, Left &one) {
     const Pattern &pattern = one.leaf.block.pattern;
     Structure structure;
-    if (options_.passes.structure)
-        structure = structure_of(
-            one.leaf.block, [this] { control_.poll(); }, &control_.memory());
+    if (options_.passes.structure) structure = structure_of(one.leaf.block, &call().memory());
     const bool is_far = structure.is_none() && seconds <= at_once && pattern.rows > many_subsets &&
                         least_frontier(pattern).expansions > seconds * operations_a_second;
     if (is_far || (one.plan && seconds < 1)) return false;
     BlockValues values = values_;
     values.structure = &structure;
-    one.plan = plan_block(pattern, one.leaf.kinds, values, options_, control_,
-                          seconds <= at_once ? at_once_effort : effort);
+    one.plan =
+        plan_block(pattern, one.leaf.kinds, values, options_, seconds <= at_once ? at_once_effort : effort);
     if (one.plan->refusal != PERM_OK || one.plan->best().cost.serial_seconds > seconds) return false;
     compute(std::move(one));
     return true;
@@ -75,8 +71,7 @@ template <class Value> bool BlocksLeft<Value>::computed_within(double seconds, L
 
 template <class Value> void BlocksLeft<Value>::compute(Left one) {
     ++blocks_exact;
-    const Outcome outcome =
-        run_block({*one.plan, options_, control_, control_.memory(), {}}, std::move(one.leaf.block));
+    const Outcome outcome = run_block({*one.plan, options_, call().memory(), {}}, std::move(one.leaf.block));
     known = known * ball_of_outcome<Value>(outcome);
 }
 

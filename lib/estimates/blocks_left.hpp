@@ -6,7 +6,7 @@
 #include "lib/input/options.hpp"
 #include "lib/plan/block_product.hpp"
 #include "lib/plan/plan.hpp"
-#include "lib/run/run_control.hpp"
+#include "lib/run/call.hpp"
 
 #include <optional>
 #include <vector>
@@ -23,7 +23,7 @@ template <class Value> class BlocksLeft {
     };
 
     // The permanent is `known` times those of `left`. Throws Error.
-    BlocksLeft(const InputPattern &input, const Values &values, const Options &options, RunControl &control);
+    BlocksLeft(const InputPattern &input, const Values &values, const Options &options);
 
     // Computes the block exactly where that is predicted to take less, in seconds of one thread; whether it
     // did.
@@ -44,7 +44,6 @@ template <class Value> class BlocksLeft {
     void compute(Left one);
 
     const Options options_;
-    RunControl &control_;
     BlockValues values_;
 };
 

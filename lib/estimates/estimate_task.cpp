@@ -29,9 +29,9 @@ Values absolute(Values values) {
 }
 
 // That all terms have; 0: they have no common one, or nobody sees it.
-int sign_of_terms(const InputPattern &input, const Values &values, RunControl &control) {
+int sign_of_terms(const InputPattern &input, const Values &values) {
     if (!some_negative(values)) return 1;
-    return some_complex(values) ? 0 : sign_by_lines(root_block<Tracked>(input, values, control));
+    return some_complex(values) ? 0 : sign_by_lines(root_block<Tracked>(input, values));
 }
 
 std::string digest_of(const InputPattern &input) {
@@ -59,8 +59,8 @@ std::string digest_of(const Options &given, const EstimateRequest &request) {
 }
 
 std::unique_ptr<EstimateTask> planned(const InputPattern &input, const Values &values, const Options &options,
-                                      const EstimateRequest &request, RunControl &control) {
-    const int sign = request.method == EstimateMethod::glynn ? 0 : sign_of_terms(input, values, control);
+                                      const EstimateRequest &request) {
+    const int sign = request.method == EstimateMethod::glynn ? 0 : sign_of_terms(input, values);
     const bool of_nonnegative =
         request.method == EstimateMethod::nesting || request.method == EstimateMethod::rejection;
     if (sign == 0 && of_nonnegative)
@@ -69,18 +69,17 @@ std::unique_ptr<EstimateTask> planned(const InputPattern &input, const Values &v
             "some entries are negative or complex: this method is for nonnegative matrices, and those "
             "that signs of rows and columns make nonnegative; use auto or glynn, whose error is "
             "additive");
-    if (sign == 0) return additive_estimate(input, values, options, request, control);
-    return nonnegative_estimate(input, absolute(values), sign, options, request, control);
+    if (sign == 0) return additive_estimate(input, values, options, request);
+    return nonnegative_estimate(input, absolute(values), sign, options, request);
 }
 
 } // namespace
 
 std::unique_ptr<const EstimateTask> EstimateTask::of(InputPattern input, Values values,
-                                                     const Options &options, const EstimateRequest &request,
-                                                     RunControl &control) {
+                                                     const Options &options, const EstimateRequest &request) {
     const auto begun = std::chrono::steady_clock::now();
     simplify(input, values);
-    std::unique_ptr<EstimateTask> task = planned(input, values, options, request, control);
+    std::unique_ptr<EstimateTask> task = planned(input, values, options, request);
     task->known_.seconds_plan =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
     task->n_ = input.pattern.rows;
@@ -162,8 +161,8 @@ double EstimateTask::share_unknown(PieceStore *store) const {
     return unknown / seconds();
 }
 
-MatrixEstimate EstimateTask::run(PieceStore *store, RunControl &control, const Told &told) const {
-    const Charge held(&control.memory(), bytes_);
+MatrixEstimate EstimateTask::run(PieceStore *store, const Told &told) const {
+    const Charge held(&call().memory(), bytes_);
     // Where all is known that is expected to be enough, what is still missing is drawn here.
     const SamplesDrawn drawn = drawn_where(share_unknown(store));
     double chunks = 0;
@@ -173,28 +172,28 @@ MatrixEstimate EstimateTask::run(PieceStore *store, RunControl &control, const T
             drawn.devices ? drawn.seconds : seconds() / oneapi::tbb::this_task_arena::max_concurrency();
         log_decision(formatted("{} block{} estimated ({}): {}", pieces_.size(),
                                pieces_.size() == 1 ? " is" : "s are", method(), readable_seconds(taking)));
-        control.begin(chunks, taking);
+        call().begin(chunks, taking);
     }
-    return estimate(store, drawn.devices.get(), control, told);
+    return estimate(store, drawn.devices.get(), told);
 }
 
-void EstimateTask::run_shard(const Shard &shard, PieceStore &store, RunControl &control) const {
-    const Charge held(&control.memory(), bytes_);
+void EstimateTask::run_shard(const Shard &shard, PieceStore &store) const {
+    const Charge held(&call().memory(), bytes_);
     const SamplesDrawn drawn = drawn_where(store.share());
     double chunks = 0;
     for (const SamplePieces &one : pieces_)
         chunks += static_cast<double>(one.chunks_before(first_of(shard.number + 1, one)) -
                                       one.chunks_before(first_of(shard.number, one)));
     if (chunks > 0)
-        control.begin(chunks, drawn.devices
-                                  ? drawn.seconds
-                                  : shards().seconds / oneapi::tbb::this_task_arena::max_concurrency());
+        call().begin(chunks, drawn.devices
+                                 ? drawn.seconds
+                                 : shards().seconds / oneapi::tbb::this_task_arena::max_concurrency());
     for (std::size_t k = 0; k < pieces_.size(); ++k) {
         const std::uint64_t first = first_of(shard.number, pieces_[k]),
                             end = first_of(shard.number + 1, pieces_[k]);
         if (first == end) continue;
-        RunControl part = for_block(k, &store, control);
-        pieces_[k].sums(first, end - first, drawn.devices.get(), part);
+        const CurrentCall part = for_block(k, &store);
+        pieces_[k].sums(first, end - first, drawn.devices.get());
     }
 }
 

@@ -37,14 +37,14 @@ class EstimateTask : public TaskOf<MatrixEstimate> {
     // By whichever method its entries allow. The options must outlive it. Throws Error, also where no
     // estimate can be had.
     static std::unique_ptr<const EstimateTask> of(InputPattern input, Values values, const Options &options,
-                                                  const EstimateRequest &request, RunControl &control);
+                                                  const EstimateRequest &request);
 
     TaskIdentity identity() const override;
     ShardCount shards() const override;
     KeptAbout about() const override;
     void tell(const MatrixEstimate &found, KeptAbout &about) const override;
-    MatrixEstimate run(PieceStore *store, RunControl &control, const Told &told) const override;
-    void run_shard(const Shard &shard, PieceStore &store, RunControl &control) const override;
+    MatrixEstimate run(PieceStore *store, const Told &told) const override;
+    void run_shard(const Shard &shard, PieceStore &store) const override;
 
   protected:
     EstimateTask(const Options &options, const EstimateRequest &request)
@@ -52,8 +52,7 @@ class EstimateTask : public TaskOf<MatrixEstimate> {
 
     // Pieces that the store (may be none) has are taken from it, others left there. devices (may be none):
     // that draw what they can. told: now and then, what is known so far.
-    virtual MatrixEstimate estimate(PieceStore *store, SampleDevices *devices, RunControl &control,
-                                    const Told &told) const = 0;
+    virtual MatrixEstimate estimate(PieceStore *store, SampleDevices *devices, const Told &told) const = 0;
     virtual const char *method() const = 0;                           // static
     virtual std::string digest_of_block(std::size_t block) const = 0; // of all that its sums follow from
     virtual std::string promise() const = 0;                          // "an estimate within 0.01 of ..."
@@ -61,8 +60,8 @@ class EstimateTask : public TaskOf<MatrixEstimate> {
     virtual double seconds_on(const GpuProperties &) const { return seconds(); } // if so; once it is warm
 
     static PieceScope scope_of(std::size_t block, PieceStore *store) { return {store, {0, block, 0}}; }
-    static RunControl for_block(std::size_t block, PieceStore *store, RunControl &control) {
-        return RunControl(control, 1, scope_of(block, store));
+    static CurrentCall for_block(std::size_t block, PieceStore *store) {
+        return CurrentCall(1, scope_of(block, store));
     }
 
     const Options &options_;
@@ -83,10 +82,8 @@ class EstimateTask : public TaskOf<MatrixEstimate> {
 
 // Of a nonnegative matrix within a relative error, times 1 or -1; of one with signs within an additive one.
 std::unique_ptr<EstimateTask> nonnegative_estimate(const InputPattern &input, const Values &values, int sign,
-                                                   const Options &options, const EstimateRequest &request,
-                                                   RunControl &control);
+                                                   const Options &options, const EstimateRequest &request);
 std::unique_ptr<EstimateTask> additive_estimate(const InputPattern &input, const Values &values,
-                                                const Options &options, const EstimateRequest &request,
-                                                RunControl &control);
+                                                const Options &options, const EstimateRequest &request);
 
 } // namespace libperm

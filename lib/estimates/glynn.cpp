@@ -18,11 +18,10 @@ using Complex = std::complex<double>;
 
 // Divides rows and columns by factors so that all have about one norm, and returns the logarithm of their
 // product. Any factors will do: these are the same whatever the last bits.
-double scale_norms(const Pattern &a, std::vector<Complex> &entries, std::vector<double> &off,
-                   const Poll &poll) {
+double scale_norms(const Pattern &a, std::vector<Complex> &entries, std::vector<double> &off) {
     Weights squares{a, {}};
     for (const Complex &x : entries) squares.value.push_back(std::norm(x));
-    Balanced scaling = balanced(squares, poll);
+    Balanced scaling = balanced(squares);
     double log = 0;
     for (std::vector<double> *factors : {&scaling.row, &scaling.column})
         for (double &x : *factors) {
@@ -45,7 +44,7 @@ std::ptrdiff_t count_of_normal(const std::vector<Complex> &entries) {
 }
 
 // At least the largest singular value.
-double singular_value_above(const Pattern &a, const std::vector<Complex> &entries, const Poll &poll) {
+double singular_value_above(const Pattern &a, const std::vector<Complex> &entries) {
     constexpr std::int32_t most_rows = 400;
     constexpr double most_work = 1e9; // multiply-adds
     std::vector<double> row(at(a.rows), 0.0), column(at(a.rows), 0.0);
@@ -57,17 +56,16 @@ double singular_value_above(const Pattern &a, const std::vector<Complex> &entrie
                                     *std::max_element(column.begin(), column.end())) *
                           (1 + 1e-9);
     if (a.rows > most_rows) return simple;
-    return std::min(simple, spectral_norm_above(a, entries, most_work, poll));
+    return std::min(simple, spectral_norm_above(a, entries, most_work));
 }
 
 } // namespace
 
-GlynnSampler::GlynnSampler(Pattern pattern, std::vector<Complex> entries, std::vector<double> off,
-                           const Poll &poll)
+GlynnSampler::GlynnSampler(Pattern pattern, std::vector<Complex> entries, std::vector<double> off)
     : a_(std::move(pattern)) {
     const Pattern &a = a_;
     const auto normal = count_of_normal(entries);
-    const double scaled = scale_norms(a, entries, off, poll);
+    const double scaled = scale_norms(a, entries, off);
     std::vector<double> row(at(a.rows), 0.0), row_off(at(a.rows), 0.0);
     std::size_t longest = 0;
     for_entries(a, [&](std::size_t i, std::size_t, std::size_t k) {
@@ -77,7 +75,7 @@ GlynnSampler::GlynnSampler(Pattern pattern, std::vector<Complex> entries, std::v
     for (std::int32_t i = 0; i < a.rows; ++i) longest = std::max(longest, a.row(i).size());
     double by_rows = 0;
     for (const double x : row) by_rows += std::log(x) + 1e-14;
-    const double log = std::min(by_rows, a.rows * std::log(singular_value_above(a, entries, poll)));
+    const double log = std::min(by_rows, a.rows * std::log(singular_value_above(a, entries)));
     const double of_row = std::exp(log / a.rows);
     log_bound_ = scaled + log;
     re_.reserve(entries.size());

@@ -23,8 +23,7 @@ class GlynnSampler {
     };
 
     // Not of a matrix that has no perfect matching. off: how far each entry may be from the truth.
-    GlynnSampler(Pattern a, std::vector<std::complex<double>> entries, std::vector<double> off,
-                 const Poll &poll);
+    GlynnSampler(Pattern a, std::vector<std::complex<double>> entries, std::vector<double> off);
 
     // Of chunk `number`, always the same ones.
     Sums draw(std::uint64_t seed, std::uint64_t number) const;

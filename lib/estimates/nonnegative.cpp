@@ -48,10 +48,10 @@ class Nonnegative final : public EstimateTask {
 
   public:
     Nonnegative(const InputPattern &input, const Values &values, int sign, const Options &options,
-                const EstimateRequest &request, RunControl &control)
+                const EstimateRequest &request)
         : EstimateTask(options, request), sign_(sign) {
-        Parts parts(input, values, options, control);
-        if (!parts.is_zero) plan(parts, control);
+        Parts parts(input, values, options);
+        if (!parts.is_zero) plan(parts);
         known_.blocks = parts.blocks;
         known_.blocks_exact = parts.is_zero ? parts.blocks : parts.blocks_exact;
         known_.exact = parts.is_zero || sampled_.empty();
@@ -71,15 +71,15 @@ class Nonnegative final : public EstimateTask {
         double share = 1;    // of the whole width
     };
 
-    void plan(Parts &parts, RunControl &control) {
+    void plan(Parts &parts) {
         std::vector<Parts::Left> left = std::exchange(parts.left, {});
         Randomness seeds(request_.seed, 1);
-        Charge held(&control.memory()); // of both orientations, and the pilots
+        Charge held(&call().memory()); // of both orientations, and the pilots
         for (Parts::Left &one : left) {
             const Pattern &pattern = one.leaf.block.pattern;
             held.grow(2 * Potential::bytes_for(pattern.nnz(), pattern.rows));
             const auto log = [&](std::size_t k) { return log_of(one.leaf.block.values[k]); };
-            BlockEstimate estimate(log_matrix(pattern, log), seeds.next(), control);
+            BlockEstimate estimate(log_matrix(pattern, log), seeds.next());
             held.grow(estimate.bytes());
             const double rounding = libperm::rounding_of(one.leaf.block);
             sampled_.push_back({std::move(estimate), rounding, std::move(one)});
@@ -87,7 +87,7 @@ class Nonnegative final : public EstimateTask {
         for (Sampled &one : sampled_) one.share = 1 / static_cast<double>(sampled_.size());
         for (Sampled &one : sampled_) {
             aim(one, parts);
-            while (one.estimate.improve(most_samples(), control)) aim(one, parts);
+            while (one.estimate.improve(most_samples())) aim(one, parts);
         }
         const auto is_sooner_exact = [&](Sampled &one) {
             const double all = one.estimate.seconds(); // infinite where that is not known
@@ -157,12 +157,11 @@ class Nonnegative final : public EstimateTask {
                          1 - request_.delta);
     }
 
-    MatrixEstimate estimate(PieceStore *store, SampleDevices *devices, RunControl &control,
-                            const Told &told) const override {
+    MatrixEstimate estimate(PieceStore *store, SampleDevices *devices, const Told &told) const override {
         MatrixEstimate out = known_;
         for (std::size_t k = 0; k < sampled_.size(); ++k) {
             const BlockEstimate &block = sampled_[k].estimate;
-            RunControl part = for_block(k, store, control);
+            const CurrentCall part = for_block(k, store);
             const MatrixEstimate before = out;
             const Interval rest = bounds_from(k + 1);
             const auto so_far = [&](const ShareFound &found) {
@@ -176,7 +175,7 @@ class Nonnegative final : public EstimateTask {
                 settle(now);
                 told(with_sign(now));
             };
-            out = times(before, sampled_[k], block.run(pieces_[k], devices, part, so_far));
+            out = times(before, sampled_[k], block.run(pieces_[k], devices, so_far));
         }
         if (!sampled_.empty()) settle(out);
         return with_sign(out);
@@ -245,9 +244,8 @@ class Nonnegative final : public EstimateTask {
 } // namespace
 
 std::unique_ptr<EstimateTask> nonnegative_estimate(const InputPattern &input, const Values &values, int sign,
-                                                   const Options &options, const EstimateRequest &request,
-                                                   RunControl &control) {
-    return std::make_unique<Nonnegative>(input, values, sign, options, request, control);
+                                                   const Options &options, const EstimateRequest &request) {
+    return std::make_unique<Nonnegative>(input, values, sign, options, request);
 }
 
 } // namespace libperm

@@ -69,28 +69,28 @@ std::uint64_t SamplePieces::next_round(std::uint64_t done) const {
     return std::clamp<std::uint64_t>(static_cast<std::uint64_t>(next - so_far), 1, limit_ - done);
 }
 
-void SamplePieces::add_up(const Take &take, SampleDevices *devices, RunControl &control) const {
+void SamplePieces::add_up(const Take &take, SampleDevices *devices) const {
     double promised = wanted_;
     for (std::uint64_t done = 0; done < limit_;) {
         const std::uint64_t count = next_round(done);
         if (const auto needed = static_cast<double>(chunks_before(done + count)); needed > promised) {
-            control.expect_more(needed - promised);
+            call().expect_more(needed - promised);
             promised = needed;
         }
-        if (take(sums(done, count, devices, control))) return;
+        if (take(sums(done, count, devices))) return;
         done += count;
     }
 }
 
-std::vector<SampleSums> SamplePieces::sums(std::uint64_t first, std::uint64_t count, SampleDevices *devices,
-                                           RunControl &control) const {
-    const PieceScope &scope = control.pieces();
+std::vector<SampleSums> SamplePieces::sums(std::uint64_t first, std::uint64_t count,
+                                           SampleDevices *devices) const {
+    const PieceScope &scope = call().pieces();
     std::vector<SampleSums> all(count);
     std::vector<std::uint64_t> todo;
     for (std::uint64_t k = first; k < first + count; ++k)
         if (const auto part = scope.store ? scope.store->find(scope.task, open_end, k) : std::nullopt) {
             all[k - first] = sums_of(*part);
-            control.skip(static_cast<double>(chunks_before(k + 1) - chunks_before(k)));
+            call().skip(static_cast<double>(chunks_before(k + 1) - chunks_before(k)));
         } else {
             todo.push_back(k);
         }
@@ -99,14 +99,12 @@ std::vector<SampleSums> SamplePieces::sums(std::uint64_t first, std::uint64_t co
         at_once =
             std::min(at_once, kept_seconds / seconds_ * oneapi::tbb::this_task_arena::max_concurrency());
     const auto of = [this](std::uint64_t k) { return NumberRange{chunks_before(k), chunks_before(k + 1)}; };
-    const auto draw = [&](std::uint64_t chunk, std::span<SampleSums> sums) {
-        sum_(chunk, sums, devices, control);
-    };
+    const auto draw = [&](std::uint64_t chunk, std::span<SampleSums> sums) { sum_(chunk, sums, devices); };
     const auto keep = [&](std::uint64_t k, SampleSums sums) {
         if (scope.store) scope.store->keep({scope.task, open_end, k, written(sums)});
         all[k - first] = std::move(sums);
     };
-    made_of_chunks(control, SampleSums(), at_once, of, draw, add)(todo, keep);
+    made_of_chunks(SampleSums(), at_once, of, draw, add)(todo, keep);
     return all;
 }
 

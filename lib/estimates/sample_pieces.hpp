@@ -3,7 +3,7 @@
 // is no last piece.
 #pragma once
 
-#include "lib/run/run_control.hpp"
+#include "lib/run/call.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -21,8 +21,8 @@ void add(SampleSums &all, const SampleSums &more);
 
 // Of the chunks first, first + 1, ..., each one's into its place; by the devices, or, where there are none,
 // on all threads. Progress is a chunk.
-using SumChunks = std::function<void(std::uint64_t first, std::span<SampleSums> sums, SampleDevices *devices,
-                                     RunControl &control)>;
+using SumChunks =
+    std::function<void(std::uint64_t first, std::span<SampleSums> sums, SampleDevices *devices)>;
 
 class SamplePieces {
   public:
@@ -41,11 +41,10 @@ class SamplePieces {
     // All of them from the first on, round by round, until take(those of the next round) says that they are
     // enough, or the limit is reached. Progress grows with what turns out to be needed.
     using Take = std::function<bool(std::span<const SampleSums>)>;
-    void add_up(const Take &take, SampleDevices *devices, RunControl &control) const;
+    void add_up(const Take &take, SampleDevices *devices) const;
 
-    // Of `count` pieces; those that the control's store does not have are summed up, and kept there.
-    std::vector<SampleSums> sums(std::uint64_t first, std::uint64_t count, SampleDevices *devices,
-                                 RunControl &control) const;
+    // Of `count` pieces; those that the call's store does not have are summed up, and kept there.
+    std::vector<SampleSums> sums(std::uint64_t first, std::uint64_t count, SampleDevices *devices) const;
 
   private:
     std::uint64_t next_round(std::uint64_t done) const;

@@ -18,7 +18,7 @@ namespace {
 class Batch {
   public:
     Batch(const Plan &plan, const BatchWays &ways, const void *values, std::int64_t stride,
-          RunControl &control, const BatchSink &sink)
+          const BatchSink &sink)
         : plan_(plan),
           glynn_(ways.glynn),
           direct_(ways.direct),
@@ -26,7 +26,6 @@ class Batch {
           are_named_(ways.are_named),
           values_(values),
           stride_(stride),
-          control_(control),
           sink_(sink) {}
 
     void run(NumberRange matrices) {
@@ -58,7 +57,7 @@ class Batch {
                 sink_.glynn(left_[k], sum);
                 done[k] = 1;
             }
-            control_.advance(static_cast<double>(std::count(&done[first], &done[first] + count, 1)));
+            call().advance(static_cast<double>(std::count(&done[first], &done[first] + count, 1)));
         };
         if (glynn_->threads() > 1)
             for (std::size_t k = 0; k < left_.size(); ++k) compute(k, 1);
@@ -111,11 +110,11 @@ class Batch {
         };
         const bool is_done = run_on_gpu("a batch along the tape", plan_.options, [&] {
             double before = 0;
-            const auto poll = [&](std::size_t brought_in) {
+            const auto tell = [&](std::size_t brought_in) {
                 const auto now = static_cast<double>(brought_in);
-                control_.advance(now - std::exchange(before, now));
+                call().advance(now - std::exchange(before, now));
             };
-            idle_tapes_.run(*direct_, dd, plan_.options.cache, matrices, poll, take);
+            idle_tapes_.run(*direct_, dd, plan_.options.cache, matrices, tell, take);
         });
         forget(done);
         return is_done;
@@ -141,15 +140,14 @@ class Batch {
             sink_.direct(left_[first + k], answers[k], false);
             done[first + k] = 1;
         }
-        control_.advance(static_cast<double>(std::count(&done[first], &done[first] + count, 1)));
+        call().advance(static_cast<double>(std::count(&done[first], &done[first] + count, 1)));
         return true;
     }
 
     void generally(std::int64_t k) {
         naming_matrix(k, are_named_, [&] {
-            RunControl part(control_, 1 / std::max(plan_.serial_seconds, 1e-9), RunControl::OwnMemory());
-            sink_.general(k,
-                          execute(plan_, read_values(plan_.input, matrix(k), no_poll, &part.memory()), part));
+            CurrentCall part(1 / std::max(plan_.serial_seconds, 1e-9), Call::OwnMemory());
+            sink_.general(k, execute(plan_, read_values(plan_.input, matrix(k), &call().memory())));
         });
     }
 
@@ -160,7 +158,6 @@ class Batch {
     const bool are_named_;
     const void *values_;
     const std::int64_t stride_;
-    RunControl &control_;
     const BatchSink &sink_;
     std::vector<std::int64_t> left_; // matrices without an answer
 };
@@ -176,17 +173,17 @@ void check_batch(const Plan &plan, const void *values, std::int64_t stride, std:
 }
 
 void execute_batch(const Plan &plan, const BatchWays &ways, const void *values, std::int64_t stride,
-                   std::int64_t count, RunControl &control, const BatchSink &sink) {
+                   std::int64_t count, const BatchSink &sink) {
     check_batch(plan, values, stride, count);
     if (count == 0) return;
-    control.begin(static_cast<double>(count), plan.seconds * static_cast<double>(count));
-    execute_matrices(plan, ways, values, stride, {0, static_cast<std::uint64_t>(count)}, control, sink);
-    control.finish();
+    call().begin(static_cast<double>(count), plan.seconds * static_cast<double>(count));
+    execute_matrices(plan, ways, values, stride, {0, static_cast<std::uint64_t>(count)}, sink);
+    call().finish();
 }
 
 void execute_matrices(const Plan &plan, const BatchWays &ways, const void *values, std::int64_t stride,
-                      NumberRange matrices, RunControl &control, const BatchSink &sink) {
-    Batch(plan, ways, values, stride, control, sink).run(matrices);
+                      NumberRange matrices, const BatchSink &sink) {
+    Batch(plan, ways, values, stride, sink).run(matrices);
 }
 
 bool is_for_threads(const Plan &plan) {

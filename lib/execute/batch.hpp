@@ -33,11 +33,11 @@ void check_batch(const Plan &plan, const void *values, std::int64_t stride, std:
 // by Glynn's sum, or by the tape, take that way, many at a time, the others the plan's. Throws Error, naming
 // the matrix.
 void execute_batch(const Plan &plan, const BatchWays &ways, const void *values, std::int64_t stride,
-                   std::int64_t count, RunControl &control, const BatchSink &sink);
+                   std::int64_t count, const BatchSink &sink);
 
 // Some of the matrices that were checked, as part of a call.
 void execute_matrices(const Plan &plan, const BatchWays &ways, const void *values, std::int64_t stride,
-                      NumberRange matrices, RunControl &control, const BatchSink &sink);
+                      NumberRange matrices, const BatchSink &sink);
 
 // Whether matrices of the plan are computed at the same time, each on a thread.
 bool is_for_threads(const Plan &plan);

@@ -114,14 +114,13 @@ void load_part(cereal::PortableBinaryInputArchive &ar, BatchPart &part) {
 } // namespace
 
 BatchTask::BatchTask(const Plan &plan, const BatchWays &ways, const void *values, std::int64_t stride,
-                     std::int64_t count, RunControl &control)
+                     std::int64_t count)
     : plan_(plan), ways_(ways), values_(values), stride_(stride), count_(count) {
     check_batch(plan, values, stride, count);
-    const Poll poll = [&control] { control.poll(); };
     std::string digests;
     for (std::int64_t k = 0; k < (stride == 0 ? std::min<std::int64_t>(count, 1) : count); ++k)
         naming_matrix(k, ways.are_named, [&] {
-            const Values one = read_values(plan.input, matrix(k), poll, &control.memory());
+            const Values one = read_values(plan.input, matrix(k), &call().memory());
             digests += digest_of(one);
             const bool is_planned_anew = why_planned_anew(plan, one) != nullptr;
             if (planned_anew_ < 0 && is_planned_anew) planned_anew_ = k;
@@ -175,7 +174,7 @@ void BatchTask::require_shards() const {
     PlanTask(plan_, values).require_shards();
 }
 
-std::vector<BatchAnswer> BatchTask::piece(NumberRange matrices, RunControl &control) const {
+std::vector<BatchAnswer> BatchTask::piece(NumberRange matrices) const {
     std::vector<BatchAnswer> answers(matrices.last - matrices.first);
     const auto keep = [&](std::int64_t k, BatchAnswer answer) {
         answers[static_cast<std::uint64_t>(k) - matrices.first] = std::move(answer);
@@ -185,8 +184,8 @@ std::vector<BatchAnswer> BatchTask::piece(NumberRange matrices, RunControl &cont
                              keep(k, DirectAnswer{answer, on_gpu});
                          },
                          [&](std::int64_t k, const Outcome &outcome) { keep(k, outcome); }};
-    RunControl whole(control, 1, PieceScope()); // engines' own pieces are none of the batch's
-    execute_matrices(plan_, ways_, values_, stride_, matrices, whole, sink);
+    CurrentCall whole(1, PieceScope()); // engines' own pieces are none of the batch's
+    execute_matrices(plan_, ways_, values_, stride_, matrices, sink);
     return answers;
 }
 
@@ -199,24 +198,23 @@ void BatchTask::require_way(const BatchAnswer &answer) const {
                     "has not here");
 }
 
-std::vector<BatchAnswer> BatchTask::run(PieceStore *store, RunControl &control, const Told &) const {
+std::vector<BatchAnswer> BatchTask::run(PieceStore *store, const Told &) const {
     const double share = store ? store->share() : 1, all = static_cast<double>(count_);
-    control.begin(share * all, share * plan_.seconds * all);
+    call().begin(share * all, share * plan_.seconds * all);
     const NumberedPieces pieces = this->pieces();
     if (pieces.count() == 0) return {};
-    RunControl own(control, 1, PieceScope{store, {}});
-    const auto one = [&](std::uint64_t k) { return BatchPart{piece(pieces[k], own)}; };
+    CurrentCall own(1, PieceScope{store, {}});
+    const auto one = [&](std::uint64_t k) { return BatchPart{piece(pieces[k])}; };
     const auto in_order = [&](std::span<const std::uint64_t> todo, const auto &done) {
         for (const std::uint64_t k : todo) {
-            own.begin_piece();
+            call().begin_piece();
             done(k, one(k));
         }
     };
     const double work = pieces[0].size();
     std::vector<BatchPart> parts =
-        is_for_threads(plan_)
-            ? parts_of_pieces(own, pieces.count(), work, BatchPart{}, each_on_its_thread(own, one))
-            : parts_of_pieces(own, pieces.count(), work, BatchPart{}, in_order);
+        is_for_threads(plan_) ? parts_of_pieces(pieces.count(), work, BatchPart{}, each_on_its_thread(one))
+                              : parts_of_pieces(pieces.count(), work, BatchPart{}, in_order);
     std::vector<BatchAnswer> answers;
     for (std::uint64_t k = 0; k < pieces.count() && !(store && store->is_of_one_shard()); ++k) {
         for (const BatchAnswer &answer : parts[k].answers) require_way(answer);

@@ -30,7 +30,7 @@ class BatchTask final : public TaskOf<std::vector<BatchAnswer>> {
     // As execute_batch has them, all of which must outlive it. Reads all values. Throws Error, naming the
     // matrix.
     BatchTask(const Plan &plan, const BatchWays &ways, const void *values, std::int64_t stride,
-              std::int64_t count, RunControl &control);
+              std::int64_t count);
 
     std::int64_t count() const { return count_; } // answers
 
@@ -40,13 +40,13 @@ class BatchTask final : public TaskOf<std::vector<BatchAnswer>> {
     std::string plan() const override;
     bool is_plan(const std::string &bytes) const override;
     void require_shards() const override;
-    std::vector<BatchAnswer> run(PieceStore *store, RunControl &control, const Told &told) const override;
+    std::vector<BatchAnswer> run(PieceStore *store, const Told &told) const override;
 
   private:
     const void *matrix(std::int64_t k) const;
     NumberedPieces pieces() const;
     void require_way(const BatchAnswer &answer) const; // throws Error
-    std::vector<BatchAnswer> piece(NumberRange matrices, RunControl &control) const;
+    std::vector<BatchAnswer> piece(NumberRange matrices) const;
 
     const Plan &plan_;
     const BatchWays ways_;

@@ -39,7 +39,7 @@ class Attempt {
     Attempt(const BlockRun &run, const Candidate &choice, std::uint32_t number, double slowdown = 1)
         : run_(run),
           choice_(choice),
-          part_(run.control, slowdown * seconds_per_step(choice), run.attempt(number)) {}
+          part_(call(), slowdown * seconds_per_step(choice), run.attempt(number)) {}
 
     // The lines lie in `room`, where they are not the block's own.
     template <class Value>
@@ -50,8 +50,9 @@ class Attempt {
     EngineResult run(const EngineInput &input) {
         GpuQueues gpus(run_.options);
         EngineResult result;
+        const PolledScope scope(&part_);
         with_gpu_errors([&] {
-            result = info_of(choice_.engine).run({choice_, run_.options, part_, run_.memory, gpus}, input);
+            result = info_of(choice_.engine).run({choice_, run_.options, run_.memory, gpus}, input);
         });
         result.counts.seconds_compile = gpus.compile_seconds();
         result.counts.kernels_compiled = gpus.kernels_compiled();
@@ -73,14 +74,11 @@ class Attempt {
         return !choice_.plan || choice_.plan->is_fit(residues, matrix);
     }
     std::string name() const { return name_of(choice_); }
-    Poll poll() {
-        return [this] { part_.poll(); };
-    }
 
   private:
     const BlockRun &run_;
     const Candidate &choice_;
-    RunControl part_;
+    Call part_;
 };
 
 // Sums over subsets lose digits where terms cancel, and of signed full doubles to the grid of their kernels.
@@ -137,7 +135,7 @@ std::optional<Outcome> run_in_wider(const BlockRun &run, const Candidate &choice
                                name_of(choice), arithmetic_name(wider.arithmetic)));
         const double slower = best ? wider.slowdown / slowdown : 1; // what comes first is in the plan
         if (best)
-            run.control.expect_more(slower * wider.candidate.cost.serial_seconds);
+            call().expect_more(slower * wider.candidate.cost.serial_seconds);
         else
             slowdown = wider.slowdown;
         Attempt attempt(run, wider.candidate, ++number, slower);
@@ -166,7 +164,7 @@ void try_second(const BlockRun &run, const Candidate &second, const Block &block
     log_decision(formatted("{}: its error bound {:.1e} is above the tolerance, so {} again",
                            name_of(*run.plan.choice()), outcome.rel_error_bound, name_of(second)));
     const Counts first = outcome.counts;
-    run.control.expect_more(second.cost.serial_seconds);
+    call().expect_more(second.cost.serial_seconds);
     take_if_better(
         outcome,
         [&] {
@@ -190,15 +188,14 @@ std::int64_t bytes_of(const std::vector<mpz_class> &numbers) {
 }
 
 Residues residues_for(std::span<const std::int64_t> entries, IntegerBlock &integers,
-                      std::vector<std::uint64_t> primes, const Poll &poll) {
-    if (entries.empty())
-        return residues_of(integers.pattern, integers.re, integers.im, std::move(primes), poll);
+                      std::vector<std::uint64_t> primes) {
+    if (entries.empty()) return residues_of(integers.pattern, integers.re, integers.im, std::move(primes));
     std::vector<mpz_class> re, im;
     for (const std::int64_t k : entries) {
         re.push_back(std::move(integers.re[at(k)]));
         if (!integers.im.empty()) im.push_back(std::move(integers.im[at(k)]));
     }
-    Residues residues = residues_of(integers.pattern, re, im, std::move(primes), poll);
+    Residues residues = residues_of(integers.pattern, re, im, std::move(primes));
     residues.entries.assign(entries.begin(), entries.end());
     return residues;
 }
@@ -213,21 +210,20 @@ struct MatricesOfBlock {
 // `left_out`: primes that are not to be among them.
 void find_matrices(const BlockRun &run, Attempt &attempt, const ExactBlock &lines,
                    const std::vector<std::uint64_t> &left_out, MatricesOfBlock &of) {
-    const Poll poll = attempt.poll();
     of.charge.resize(bytes_of(lines));
-    of.integers = integer_block(lines, poll);
+    of.integers = integer_block(lines);
     const IntegerBlock &integers = of.integers;
     of.charge.resize(bytes_of(integers.pattern) + bytes_of(integers.re) + bytes_of(integers.im));
     std::vector<std::uint64_t> primes;
     {
         const Charge bounding(&run.memory, bounding_bytes * integers.pattern.nnz());
-        primes = enough_primes(permanent_bits(integers, poll),
-                               {attempt.prime_bits(), !integers.im.empty(), left_out}, poll);
+        primes =
+            enough_primes(permanent_bits(integers), {attempt.prime_bits(), !integers.im.empty(), left_out});
     }
     const std::size_t read = attempt.entries_read().size();
     of.charge.grow(std::int64_t{8} * static_cast<std::int64_t>(primes.size()) *
                    (read > 0 ? static_cast<std::int64_t>(read) : integers.pattern.nnz()));
-    of.matrices.emplace(residues_for(attempt.entries_read(), of.integers, std::move(primes), poll));
+    of.matrices.emplace(residues_for(attempt.entries_read(), of.integers, std::move(primes)));
 }
 
 // Primes that divide what the plan divides by are left out before pieces are numbered: so all that share the
@@ -251,7 +247,7 @@ Outcome run_exactly(const BlockRun &run, Attempt &attempt, const ExactBlock &lin
     const EngineResult result = attempt.run(*of.matrices);
     Outcome outcome = attempt.outcome_of(result);
     outcome.wide = from_residues(of.matrices->primes, std::get<ResidueVector>(result.value),
-                                 !of.integers.im.empty(), attempt.poll(), &run.memory) *
+                                 !of.integers.im.empty(), &run.memory) *
                    Gaussian{of.integers.factor, 0};
     outcome.exact = true;
     return outcome;
@@ -278,7 +274,7 @@ Outcome run_by_residues(const BlockRun &run, const Candidate &choice, const Bloc
 Outcome run_block(const BlockRun &run, Block &&block) {
     const Candidate &choice = *run.plan.choice();
     if (by_residues(choice)) return run_by_residues(run, choice, block);
-    const std::int64_t exp2 = run.options.passes.scaling ? scale(block, [&run] { run.control.poll(); }) : 0;
+    const std::int64_t exp2 = run.options.passes.scaling ? scale(block) : 0;
     const Charge charge = transpose_held(run, choice, block);
     Outcome outcome;
     if (std::optional<Outcome> certain = run_in_wider(run, choice, block)) {

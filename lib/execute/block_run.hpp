@@ -2,9 +2,9 @@
 #pragma once
 
 #include "lib/plan/block_plan.hpp"
+#include "lib/run/call.hpp"
 #include "lib/run/memory_budget.hpp"
 #include "lib/run/outcome.hpp"
-#include "lib/run/run_control.hpp"
 #include "preprocess/block.hpp"
 
 namespace libperm {
@@ -12,7 +12,6 @@ namespace libperm {
 struct BlockRun {
     const BlockPlan &plan; // not refused
     const Options &options;
-    RunControl &control;
     MemoryBudget &memory;
     PieceScope pieces;
     std::uint32_t first_attempt = 0; // its number; others follow

@@ -32,10 +32,9 @@ std::optional<Plan> plan_of_checkpoint(const InputPattern &input, const Options 
 
 } // namespace
 
-Plan make_kept_plan(InputPattern input, const Options &options, const Values &values, RunControl &control,
-                    GpuStart start) {
+Plan make_kept_plan(InputPattern input, const Options &options, const Values &values, GpuStart start) {
     if (std::optional<Plan> kept = plan_of_checkpoint(input, options)) return std::move(*kept);
-    return make_plan(std::move(input), options, values, control, start);
+    return make_plan(std::move(input), options, values, start);
 }
 
 namespace {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "lib/plan/plan.hpp"
-#include "lib/run/run_control.hpp"
+#include "lib/run/call.hpp"
 
 #include <string>
 
@@ -11,7 +11,7 @@ namespace libperm {
 
 // make_plan, or the plan of the checkpoint that the options name, if they name one. Throws Error
 // (PERM_BAD_OPTION) where that is of another matrix, or of another kind of task.
-Plan make_kept_plan(InputPattern input, const Options &options, const Values &values, RunControl &control,
+Plan make_kept_plan(InputPattern input, const Options &options, const Values &values,
                     GpuStart start = GpuStart::awaited);
 
 // Of the file, of a computation or an estimate, for people or as JSON.

@@ -25,15 +25,14 @@ constexpr std::int64_t most_key_entries = 100000; // of a block whose number is 
 } // namespace
 
 template <class Value> Outcome Evaluation<Value>::run(BlockOf<Value> root) {
-    DecompositionRule<Value> rule = rule_of<Value>(plan_, control_);
+    DecompositionRule<Value> rule = rule_of<Value>(plan_);
     rule.passes.merging = plan_.options.passes.merging;
     Decomposition<Value> decomposition(std::move(root), std::move(rule));
-    walk_blocks(decomposition, poll_, *this);
+    walk_blocks(decomposition, *this);
     compute_jobs();
     if (plan_.input.free_lines() > 0) stack_.back() = stack_.back() / ways_of_free_lines(plan_.input);
     set_value(sums_, stack_.back());
-    sums_.counts.peak_bytes =
-        std::max(sums_.counts.peak_bytes, control_.memory().peak()); // on a GPU, or here
+    sums_.counts.peak_bytes = std::max(sums_.counts.peak_bytes, call().memory().peak()); // on a GPU, or here
     return sums_;
 }
 
@@ -52,7 +51,7 @@ template <class Value> typename Evaluation<Value>::Token Evaluation<Value>::toke
     ++sums_.blocks;
     BlockKey key;
     if (plan_.blocks != 1 && leaf.block.pattern.nnz() <= most_key_entries) {
-        key = key_of(leaf, poll_);
+        key = key_of(leaf);
         if (const auto known = known_.find(key); known != known_.end()) return known->second;
         if (const auto waiting = job_of_.find(key); waiting != job_of_.end())
             return ResultOf{waiting->second};
@@ -60,7 +59,7 @@ template <class Value> typename Evaluation<Value>::Token Evaluation<Value>::toke
     }
     waiting_.grow(bytes_of(leaf.block) + static_cast<std::int64_t>(key.size()));
     const auto number = static_cast<std::uint64_t>(sums_.blocks_computed++);
-    Structure structure = structure_for(plan_, leaf.block, control_);
+    Structure structure = structure_for(plan_, leaf.block);
     const std::optional<std::size_t> known =
         plan_.block_plans.find(leaf.block.pattern, leaf.kinds, structure);
     const BlockPlan *planned = known ? &plan_.block_plans[*known].content : nullptr;
@@ -93,14 +92,14 @@ template <class Value> void Evaluation<Value>::compute_jobs() {
 
 // A block that takes a moment is one piece; of others their engines' pieces are.
 template <class Value> void Evaluation<Value>::compute(Job &job) {
-    if (zeros_leave_no_matching(job.leaf.block, poll_)) return; // the outcome is 0, exactly
+    if (zeros_leave_no_matching(job.leaf.block)) return; // the outcome is 0, exactly
     PieceScope scope = run_;
     scope.task.block = job.number;
     BlockPlan made;
     const auto planned = [&]() -> const BlockPlan & {
         if (!job.plan && made.candidates.empty())
             made = plan_block(job.leaf.block.pattern, job.leaf.kinds, plan_.block_values(job.structure),
-                              options_, control_);
+                              options_);
         return job.plan ? *job.plan : made;
     };
     if (!scope.store) return compute_by(planned(), job, scope);
@@ -108,7 +107,7 @@ template <class Value> void Evaluation<Value>::compute(Job &job) {
     whole.attempt = whole_block;
     if (const auto known = scope.store->find(whole, 1, 0)) {
         job.outcome = part_of_bytes(*known, Outcome());
-        control_.skip(job.plan ? job.plan->best().cost.serial_seconds : 0);
+        call().skip(job.plan ? job.plan->best().cost.serial_seconds : 0);
         return;
     }
     const bool is_small = (!job.plan && job.leaf.block.n() <= paper_order) || // milliseconds
@@ -123,8 +122,8 @@ template <class Value>
 void Evaluation<Value>::compute_by(const BlockPlan &plan, Job &job, const PieceScope &pieces) {
     if (plan.refusal != PERM_OK) throw Error(plan.refusal, plan.refusal_text);
     const auto run = [&](const BlockPlan &by, std::uint32_t first_attempt) {
-        job.outcome = run_block({by, plan_.options, control_, control_.memory(), pieces, first_attempt},
-                                std::move(job.leaf.block));
+        job.outcome =
+            run_block({by, plan_.options, call().memory(), pieces, first_attempt}, std::move(job.leaf.block));
     };
     try {
         run(plan, 0);
@@ -132,11 +131,11 @@ void Evaluation<Value>::compute_by(const BlockPlan &plan, Job &job, const PieceS
         if (options_.names_engine() || (pieces.store && pieces.store->is_of_one_shard())) throw;
         const Structure none;
         const BlockPlan other =
-            plan_block(job.leaf.block.pattern, job.leaf.kinds, plan_.block_values(none), options_, control_);
+            plan_block(job.leaf.block.pattern, job.leaf.kinds, plan_.block_values(none), options_);
         if (other.refusal != PERM_OK) throw;
         log_decision(formatted("{}; so {} computes the block", unfit.what(), name_of(*other.choice())));
         constexpr std::uint32_t behind_all = 16; // attempts of the first plan
-        control_.expect_more(other.best().cost.serial_seconds);
+        call().expect_more(other.best().cost.serial_seconds);
         run(other, behind_all);
     }
 }
@@ -155,7 +154,7 @@ template <class Value> void Evaluation<Value>::fold() {
     const auto combine = [this](std::size_t count, const auto &operation) {
         Ball result = stack_[stack_.size() - count];
         for (std::size_t k = stack_.size() - count + 1; k < stack_.size(); ++k) {
-            if (!plan_.numbers.are_tracked()) control_.poll();
+            if (!plan_.numbers.are_tracked()) poll();
             result = operation(result, stack_[k]);
         }
         stack_.resize(stack_.size() - count);
@@ -169,7 +168,7 @@ template <class Value> void Evaluation<Value>::fold() {
         Ball *const factors = &stack_[stack_.size() - count];
         for (std::size_t left = count; left > 1; left = (left + 1) / 2)
             for (std::size_t k = 0; k < left / 2; ++k) {
-                control_.poll();
+                poll();
                 factors[k] = factors[k] * factors[left - 1 - k];
             }
         stack_.resize(stack_.size() - count + 1);

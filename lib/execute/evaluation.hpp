@@ -4,8 +4,8 @@
 
 #include "lib/number/ball.hpp"
 #include "lib/plan/block_product.hpp"
+#include "lib/run/call.hpp"
 #include "lib/run/memory_budget.hpp"
-#include "lib/run/run_control.hpp"
 
 #include <unordered_map>
 
@@ -17,13 +17,12 @@ template <class Value> class Evaluation {
 
   public:
     // `run`: this run of its plan, and the parts that are known.
-    Evaluation(const Plan &plan, RunControl &control, const PieceScope &run)
+    Evaluation(const Plan &plan, const PieceScope &run)
         : plan_(plan),
-          control_(control),
           run_(run),
           options_(options_of_blocks(plan)),
-          waiting_(&control.memory()),
-          kept_(&control.memory()) {}
+          waiting_(&call().memory()),
+          kept_(&call().memory()) {}
 
     Outcome run(BlockOf<Value> root); // throws Error
 
@@ -55,8 +54,6 @@ template <class Value> class Evaluation {
     void fold();
 
     const Plan &plan_;
-    RunControl &control_;
-    const Poll poll_ = [this] { control_.poll(); };
     PieceScope run_;
     const Options options_;     // of blocks
     Charge waiting_, kept_;     // of the jobs, of the numbers of blocks computed before

@@ -24,16 +24,15 @@ bool is_met(const Plan &plan, const Outcome &outcome) {
     return Escalation(plan.options).is_met(outcome.rel_error_bound, outcome.exact);
 }
 
-Outcome run(const Plan &plan, const Values &values, RunControl &control, PieceStore *store) {
+Outcome run(const Plan &plan, const Values &values, PieceStore *store) {
     PieceScope pieces{store, {}};
     if (store) pieces.task.plan = std::stoull(digest_of(plan).substr(16), nullptr, 16);
     const double share = store ? store->share() : 1;
-    control.begin(plan.serial_seconds * share, plan.seconds * share);
-    const Charge charge(&control.memory(), held_bytes(plan));
+    call().begin(plan.serial_seconds * share, plan.seconds * share);
+    const Charge charge(&call().memory(), held_bytes(plan));
     if (plan.numbers.are_tracked())
-        return Evaluation<Tracked>(plan, control, pieces)
-            .run(root_block<Tracked>(plan.input, values, control));
-    return Evaluation<Gaussian>(plan, control, pieces).run(root_block<Gaussian>(plan.input, values, control));
+        return Evaluation<Tracked>(plan, pieces).run(root_block<Tracked>(plan.input, values));
+    return Evaluation<Gaussian>(plan, pieces).run(root_block<Gaussian>(plan.input, values));
 }
 
 double usual_seconds(const Plan &plan) { return predicted_seconds(plan, usual_threads); }
@@ -41,9 +40,8 @@ double usual_seconds(const Plan &plan) { return predicted_seconds(plan, usual_th
 // What is left of a call when its first answer is there: everything here may be done without.
 class SecondRun {
   public:
-    SecondRun(const Plan &plan, const Values &values, RunControl &control, PieceStore *store,
-              Outcome &outcome)
-        : plan_(plan), values_(values), control_(control), store_(store), outcome_(outcome) {}
+    SecondRun(const Plan &plan, const Values &values, PieceStore *store, Outcome &outcome)
+        : plan_(plan), values_(values), store_(store), outcome_(outcome) {}
 
     // Goes on in numbers that tell more, the quickest first, while that is worth it.
     void escalate() {
@@ -87,9 +85,9 @@ class SecondRun {
     std::optional<Plan> plan_on(const Escalation::Step &step) {
         Options options = plan_.options;
         options.precision = step.precision;
-        control_.begin(0, 0);
+        call().begin(0, 0);
         Plan other;
-        const auto make = [&] { other = make_plan(plan_.input, options, values_, control_); };
+        const auto make = [&] { other = make_plan(plan_.input, options, values_); };
         const bool made = within_limits([&] { noting_refusal(make); }, goes_on());
         if (made && other.refusal != PERM_OK) note({other.refusal, other.refusal_text});
         if (!made || other.refusal != PERM_OK || usual_seconds(other) > step.most_seconds) return {};
@@ -100,13 +98,11 @@ class SecondRun {
         log_decision(formatted("the error bound is {:.1e}: again in precision {}", outcome_.rel_error_bound,
                                precision_name(other.numbers.precision)));
         take_if_better(
-            outcome_, [&] { return noting_refusal([&] { return run(other, values_, control_, store_); }); },
-            goes_on());
+            outcome_, [&] { return noting_refusal([&] { return run(other, values_, store_); }); }, goes_on());
     }
 
     const Plan &plan_;
     const Values &values_;
-    RunControl &control_;
     PieceStore *store_;
     Outcome &outcome_;
     std::optional<Error> refused_; // by a limit
@@ -145,37 +141,37 @@ bool is_refused(const Plan &plan) {
     return plan.refusal != PERM_OK && (plan.values_known || !plan.options.passes.merging);
 }
 
-Outcome execute_once(const Plan &plan, const Values &values, RunControl &control, PieceStore *store) {
+Outcome execute_once(const Plan &plan, const Values &values, PieceStore *store) {
     if (plan.refusal != PERM_OK)
         throw Error(plan.refusal, plan.refusal_text + (plan.once.empty() ? "" : "\n  " + plan.once));
-    return run(plan, values, control, store);
+    return run(plan, values, store);
 }
 
-Outcome execute(const Plan &plan, const Values &values, RunControl &control, PieceStore *store) {
+Outcome execute(const Plan &plan, const Values &values, PieceStore *store) {
     if (plan.repeated) {
-        if (std::optional<Outcome> outcome = plan.repeated->execute(plan.input, values, control)) {
+        if (std::optional<Outcome> outcome = plan.repeated->execute(plan.input, values)) {
             if (plan.options.modulus == 0) round_off(plan.options, *outcome);
-            outcome->counts.peak_bytes = control.memory().peak();
+            outcome->counts.peak_bytes = call().memory().peak();
             return *std::move(outcome);
         }
-        return execute(plan_in_blocks(plan, control), values, control, store);
+        return execute(plan_in_blocks(plan), values, store);
     }
-    const auto plan_anew = [&] { return make_plan(plan.input, plan.options, values, control); };
+    const auto plan_anew = [&] { return make_plan(plan.input, plan.options, values); };
     // Numbers of both signs take more memory than was planned with, complex ones other arithmetic.
-    if (why_planned_anew(plan, values)) return execute(plan_anew(), values, control, store);
+    if (why_planned_anew(plan, values)) return execute(plan_anew(), values, store);
     // With values there may be repeated rows and columns, and less to do.
-    if (plan.refusal != PERM_OK && !is_refused(plan)) return execute(plan_anew(), values, control, store);
-    const Charge charge(&control.memory(), bytes_of(values));
-    Outcome outcome = execute_once(plan, values, control, store);
+    if (plan.refusal != PERM_OK && !is_refused(plan)) return execute(plan_anew(), values, store);
+    const Charge charge(&call().memory(), bytes_of(values));
+    Outcome outcome = execute_once(plan, values, store);
     if (Escalation(plan.options).may_change_numbers()) {
-        SecondRun second(plan, values, control, store, outcome);
+        SecondRun second(plan, values, store, outcome);
         if (counts(plan.input.value_type) && !outcome.exact) second.finish_count();
         if (!is_met(plan, outcome)) second.escalate();
         if (counts(plan.input.value_type)) second.require_digits();
     }
     round_off(plan.options, outcome);
     if (!outcome.on_gpu) // of a second run that came to nothing, too
-        outcome.counts.peak_bytes = std::max(outcome.counts.peak_bytes, control.memory().peak());
+        outcome.counts.peak_bytes = std::max(outcome.counts.peak_bytes, call().memory().peak());
     return outcome;
 }
 

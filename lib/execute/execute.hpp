@@ -7,9 +7,9 @@
 
 namespace libperm {
 
-// Values by entry of the plan's pattern; `control` is the whole call's. `store` (may be null): the parts that
+// Values by entry of the plan's pattern; the call is the whole call's. `store` (may be null): the parts that
 // are known, and those that are computed. Throws Error.
-Outcome execute(const Plan &plan, const Values &values, RunControl &control, PieceStore *store = nullptr);
+Outcome execute(const Plan &plan, const Values &values, PieceStore *store = nullptr);
 
 // What doubles can tell is told in doubles, but for a tolerance that only this rounding would miss; an exact
 // fraction as the number that was asked for, unless that was exact.
@@ -22,6 +22,6 @@ const char *why_planned_anew(const Plan &plan, const Values &values);
 bool is_refused(const Plan &plan);
 
 // This executes the plan itself, without what may follow it.
-Outcome execute_once(const Plan &plan, const Values &values, RunControl &control, PieceStore *store);
+Outcome execute_once(const Plan &plan, const Values &values, PieceStore *store);
 
 } // namespace libperm

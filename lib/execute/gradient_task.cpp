@@ -42,18 +42,17 @@ void load_part(cereal::PortableBinaryInputArchive &ar, Derivatives &found) {
     found.outcome.blocks = found.outcome.blocks_computed = 1;
 }
 
-GradientTask::GradientTask(const GradientSource &of, RunControl &control, const std::string *way) : of_(of) {
-    const Poll poll = [&control] { control.poll(); };
+GradientTask::GradientTask(const GradientSource &of, const std::string *way) : of_(of) {
     const InputPattern &input = of.plan.input;
     matrix_ = digest_of_bytes(written(input) + written(as_given(input)));
-    numbers_ = digest_of(read_values(input, of.values, poll, &control.memory()));
+    numbers_ = digest_of(read_values(input, of.values, &call().memory()));
     const std::optional<std::string> kept = plan_in_checkpoint(of.plan.options, TaskIdentity::derivatives);
-    choose(control, way ? way : kept ? &*kept : nullptr);
+    choose(way ? way : kept ? &*kept : nullptr);
 }
 
-void GradientTask::choose(RunControl &control, const std::string *way) {
+void GradientTask::choose(const std::string *way) {
     if (!way) {
-        engine_ = of_.gradient.way(of_.plan, of_.direct, control).engine();
+        engine_ = of_.gradient.way(of_.plan, of_.direct).engine();
         return;
     }
     for (const Goal goal : {Goal::dense, Goal::inverse, Goal::minors, Goal::gradient})
@@ -61,7 +60,7 @@ void GradientTask::choose(RunControl &control, const std::string *way) {
     if (*way != plan())
         throw Error(PERM_BAD_ARGUMENT, "the derivatives were begun in a way that there is not: begin anew");
     if (engine_ != engine_for(Goal::gradient)) // whose tape is made when it is needed
-        of_.gradient.way_by(engine_, of_.plan, of_.direct, control);
+        of_.gradient.way_by(engine_, of_.plan, of_.direct);
 }
 
 std::int64_t GradientTask::numbers() const { return values_given(of_.plan.input); }
@@ -97,22 +96,22 @@ Derivatives GradientTask::nothing() const {
     return none;
 }
 
-Derivatives GradientTask::derive(RunControl &control) const {
-    const GradientWay way = of_.gradient.way_by(engine_, of_.plan, of_.direct, control);
+Derivatives GradientTask::derive() const {
+    const GradientWay way = of_.gradient.way_by(engine_, of_.plan, of_.direct);
     Derivatives found = nothing();
     found.permanent = way.run(of_.plan, of_.plan.options.threads, of_.values, found.numbers.data(),
-                              found.bounds.data(), control, found.outcome);
+                              found.bounds.data(), found.outcome);
     return found;
 }
 
-Derivatives GradientTask::run(PieceStore *store, RunControl &control, const Told &) const {
-    RunControl own(control, 1, PieceScope{store, {}});
-    if (by_sums()) return derive(own);
+Derivatives GradientTask::run(PieceStore *store, const Told &) const {
+    CurrentCall own(1, PieceScope{store, {}});
+    if (by_sums()) return derive();
     const auto whole = [&](std::span<const std::uint64_t>, const auto &done) {
-        own.begin_piece();
-        done(0, derive(own));
+        call().begin_piece();
+        done(0, derive());
     };
-    return std::move(parts_of_pieces(own, 1, 1, nothing(), whole).front());
+    return std::move(parts_of_pieces(1, 1, nothing(), whole).front());
 }
 
 } // namespace libperm

@@ -28,7 +28,7 @@ class GradientTask final : public TaskOf<Derivatives> {
   public:
     // The way is chosen here. `way`: plan() of the same task elsewhere, which goes the same; null: that of
     // the options' checkpoint, or the quicker. Throws Error.
-    GradientTask(const GradientSource &of, RunControl &control, const std::string *way = nullptr);
+    GradientTask(const GradientSource &of, const std::string *way = nullptr);
 
     std::int64_t numbers() const; // derivatives, complex ones counted once
     std::size_t parts() const { return of_.plan.input.value_type == PERM_VALUE_C128 ? 2 : 1; }
@@ -38,13 +38,13 @@ class GradientTask final : public TaskOf<Derivatives> {
     KeptAbout about() const override;
     std::string plan() const override; // the name of the way
     bool is_plan(const std::string &bytes) const override { return bytes == plan(); }
-    Derivatives run(PieceStore *store, RunControl &control, const Told &told) const override;
+    Derivatives run(PieceStore *store, const Told &told) const override;
 
   private:
-    void choose(RunControl &control, const std::string *way);
+    void choose(const std::string *way);
     Derivatives nothing() const;
     bool by_sums() const { return engine_ == engine_for(Goal::dense); }
-    Derivatives derive(RunControl &control) const;
+    Derivatives derive() const;
 
     const GradientSource of_;
     std::string matrix_, numbers_; // digests

@@ -5,8 +5,8 @@
 #include "lib/execute/execute.hpp"
 #include "lib/number/ball.hpp"
 #include "lib/number/infinity.hpp"
+#include "lib/run/call.hpp"
 #include "lib/run/placement.hpp"
-#include "lib/run/run_control.hpp"
 #include "lib/tape/gradient_entries.hpp"
 #include "preprocess/index.hpp"
 
@@ -36,13 +36,12 @@ struct Hafnian {
 // The plan's work with these values, which outlive it; or a plan's that is made for those that are not 0.
 class Reduced {
   public:
-    Reduced(const Plan &plan, const Values &values, bool is_planned_anew, RunControl &control)
-        : plan_(&plan), values_(&values) {
+    Reduced(const Plan &plan, const Values &values, bool is_planned_anew) : plan_(&plan), values_(&values) {
         if (!is_planned_anew) return;
         InputPattern input = plan.input;
         left_ = values;
         simplify(input, left_);
-        made_ = make_plan(std::move(input), plan.options, left_, control);
+        made_ = make_plan(std::move(input), plan.options, left_);
         plan_ = &made_;
         values_ = &left_;
     }
@@ -62,10 +61,9 @@ class Reduced {
 // The hafnians of a plan's graph without the lines of each entry.
 class GraphMinors {
   public:
-    GraphMinors(const Plan &plan, const void *values, RunControl &control)
+    GraphMinors(const Plan &plan, const void *values)
         : plan_(plan),
-          control_(control),
-          values_(values_for_derivatives(plan.input, values, [&control] { control.poll(); })),
+          values_(values_for_derivatives(plan.input, values)),
           copies_(copies_of(plan.input, caller_places(plan.input))),
           is_planned_anew_(some_zero(values_) || plan.serial_seconds > dear),
           entries_of_(at(plan.n())) {
@@ -90,9 +88,9 @@ class GraphMinors {
             if (copies_[c].count > 0) places[at(copies_[c].entry)].push_back(c);
         for (std::size_t entry = 0; entry < places.size(); ++entry) {
             if (places[entry].empty()) continue;
-            RunControl part(control_, 0);
             const Values left = without_lines_of(entry);
-            const Hafnian minor(executed(Reduced(plan_, left, is_planned_anew_, part), part));
+            const Hafnian minor(uncounted([&] { return executed(Reduced(plan_, left, is_planned_anew_)); }));
+            call().advance(1);
             for (const std::size_t c : places[entry])
                 take(c, entry, static_cast<double>(copies_[c].count), minor);
         }
@@ -100,15 +98,16 @@ class GraphMinors {
 
     // Throws Error if all take too long.
     Outcome whole() {
-        control_.begin(0, 0);
-        RunControl part(control_, 0);
-        const Reduced whole(plan_, values_, is_planned_anew_, part);
+        call().begin(0, 0);
+        const Reduced whole = uncounted([&] { return Reduced(plan_, values_, is_planned_anew_); });
         const double seconds = seconds_of_minors(whole.plan());
         if (whole.plan().refusal == PERM_OK && seconds > plan_.options.refuse_seconds)
             throw refused_for_time(formatted("the derivatives by {} hafnians are", lines_.size() + 1),
                                    seconds, plan_.options);
-        control_.begin(static_cast<double>(lines_.size()) + 1, seconds);
-        return executed(whole, part);
+        call().begin(static_cast<double>(lines_.size()) + 1, seconds);
+        Outcome outcome = uncounted([&] { return executed(whole); });
+        call().advance(1);
+        return outcome;
     }
 
     const Values &values() const { return values_; }
@@ -123,10 +122,9 @@ class GraphMinors {
                            [](const Gaussian &x) { return is_zero(x); });
     }
 
-    Outcome executed(const Reduced &of, RunControl &part) {
-        Outcome outcome = execute(of.plan(), of.values(), part);
+    Outcome executed(const Reduced &of) {
+        Outcome outcome = execute(of.plan(), of.values());
         counts_ += outcome.counts;
-        control_.advance(1);
         return outcome;
     }
 
@@ -145,7 +143,6 @@ class GraphMinors {
     }
 
     const Plan &plan_;
-    RunControl &control_;
     const Values values_; // by entry of the plan's pattern
     const std::vector<EntryCopies> copies_;
     const bool is_planned_anew_;
@@ -194,8 +191,8 @@ double seconds_of_minors(const Plan &plan) {
 }
 
 TapeAnswer gradient_by_minors(const Plan &plan, const void *values, double *gradient, double *error_bounds,
-                              RunControl &control, Outcome &outcome) {
-    GraphMinors minors(plan, values, control);
+                              Outcome &outcome) {
+    GraphMinors minors(plan, values);
     const std::size_t parts = plan.input.value_type == PERM_VALUE_C128 ? 2 : 1;
     const Outcome whole = minors.whole();
     std::vector<double> numbers(minors.count() * parts, 0.0), bounds(minors.count(), 0.0);
@@ -213,8 +210,8 @@ TapeAnswer gradient_by_minors(const Plan &plan, const void *values, double *grad
 }
 
 TapeAnswer marginals_by_minors(const Plan &plan, const void *values, double *marginals, double *error_bounds,
-                               RunControl &control, Outcome &outcome) {
-    GraphMinors minors(plan, values, control);
+                               Outcome &outcome) {
+    GraphMinors minors(plan, values);
     const Outcome of_whole = minors.whole();
     const Hafnian whole(of_whole);
     if (whole.re.mantissa > 0) {

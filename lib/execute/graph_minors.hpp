@@ -12,8 +12,8 @@ double seconds_of_minors(const Plan &plan); // and of the hafnian itself
 
 // As Gradient::run and Gradient::marginals.
 TapeAnswer gradient_by_minors(const Plan &plan, const void *values, double *gradient, double *error_bounds,
-                              RunControl &control, Outcome &outcome);
+                              Outcome &outcome);
 TapeAnswer marginals_by_minors(const Plan &plan, const void *values, double *marginals, double *error_bounds,
-                               RunControl &control, Outcome &outcome);
+                               Outcome &outcome);
 
 } // namespace libperm

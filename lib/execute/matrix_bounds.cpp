@@ -39,13 +39,11 @@ Engine engine_of_narrow_blocks() {
 // The algebra of intervals (lib/plan/block_product.hpp).
 template <class Value> class BlockBounds {
   public:
-    BlockBounds(const InputPattern &input, const Values &values, const Options &options, RunControl &control)
-        : options_(options_of_exact_blocks(options)),
-          control_(control),
-          values_(block_values_of<Value>(values, options_)) {
+    BlockBounds(const InputPattern &input, const Values &values, const Options &options)
+        : options_(options_of_exact_blocks(options)), values_(block_values_of<Value>(values, options_)) {
         out_.bounded.interval = {make_scaled(1), make_scaled(1)};
         out_.of_magnitude = !values_.nonnegative;
-        multiply_blocks<Value>(input, values, options.passes, control, *this);
+        multiply_blocks<Value>(input, values, options.passes, *this);
         if (out_.bounded.interval.upper.mantissa == 0)
             out_.bounded.lower_method = out_.bounded.upper_method = "exact";
     }
@@ -65,8 +63,8 @@ template <class Value> class BlockBounds {
             ++out_.blocks_exact;
             return multiply({*exactly});
         }
-        const Charge charge(&control_.memory(), 4 * bytes_of(leaf.block));
-        multiply(bounds_of_block(magnitudes_between(std::move(leaf.block), poll_), poll_));
+        const Charge charge(&call().memory(), 4 * bytes_of(leaf.block));
+        multiply(bounds_of_block(magnitudes_between(std::move(leaf.block))));
     }
 
   private:
@@ -88,12 +86,12 @@ template <class Value> class BlockBounds {
         if (!is_small) options.engine = engine_of_narrow_blocks();
         try {
             const BlockPlan plan =
-                plan_block(leaf.block.pattern, leaf.kinds, values_, options, control_, search_effort);
+                plan_block(leaf.block.pattern, leaf.kinds, values_, options, search_effort);
             spent_ += planning;
             if (plan.refusal != PERM_OK || plan.best().cost.serial_seconds > quick) return {};
             spent_ += plan.best().cost.serial_seconds;
             return interval_of(ball_of_outcome<Value>(
-                run_block({plan, options, control_, control_.memory(), {}}, BlockOf<Value>(leaf.block))));
+                run_block({plan, options, call().memory(), {}}, BlockOf<Value>(leaf.block))));
         } catch (const Error &error) {
             if (!is_limit(error.status())) throw;
             return {};
@@ -101,8 +99,6 @@ template <class Value> class BlockBounds {
     }
 
     const Options options_;
-    RunControl &control_;
-    const Poll poll_ = [this] { control_.poll(); };
     BlockValues values_;
     MatrixBounds out_;
     double widest_ = 0, spent_ = 0;
@@ -110,11 +106,10 @@ template <class Value> class BlockBounds {
 
 } // namespace
 
-MatrixBounds bounds_of(const InputPattern &input, const Values &values, const Options &options,
-                       RunControl &control) {
-    const Charge charge(&control.memory(), bytes_of(input.pattern));
-    if (some_complex(values)) return BlockBounds<Gaussian>(input, values, options, control).result();
-    return BlockBounds<Tracked>(input, values, options, control).result();
+MatrixBounds bounds_of(const InputPattern &input, const Values &values, const Options &options) {
+    const Charge charge(&call().memory(), bytes_of(input.pattern));
+    if (some_complex(values)) return BlockBounds<Gaussian>(input, values, options).result();
+    return BlockBounds<Tracked>(input, values, options).result();
 }
 
 std::string text_of(const MatrixBounds &bounds) {

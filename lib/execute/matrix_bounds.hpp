@@ -5,7 +5,7 @@
 #include "lib/bounds/block_bounds.hpp"
 #include "lib/input/matrix.hpp"
 #include "lib/input/options.hpp"
-#include "lib/run/run_control.hpp"
+#include "lib/run/call.hpp"
 
 #include <cstdint>
 #include <string>
@@ -19,8 +19,7 @@ struct MatrixBounds {
 };
 
 // The options that count are the limit of memory, the threads and the passes. Throws Error.
-MatrixBounds bounds_of(const InputPattern &input, const Values &values, const Options &options,
-                       RunControl &control);
+MatrixBounds bounds_of(const InputPattern &input, const Values &values, const Options &options);
 
 // "perm(A) lies between 1.2e31 (gurvits) and 4.5e33 (soules)"; of blocks, how many are exact.
 std::string text_of(const MatrixBounds &bounds);

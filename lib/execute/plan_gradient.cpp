@@ -99,12 +99,8 @@ LeftOutPieces pieces_of(const LeftOutShape &shape) { return {shape, 1, shape.sec
 // The sums of one plan's values, wherever they are summed: on a GPU, in pieces that are kept, or at once.
 class SumsOfPlan {
   public:
-    SumsOfPlan(const Plan &plan, const GradientEntries &entries, RunControl &control)
-        : plan_(plan),
-          entries_(entries),
-          control_(control),
-          shape_(shape_of(plan)),
-          lines_(shape_.no_lines()) {
+    SumsOfPlan(const Plan &plan, const GradientEntries &entries)
+        : plan_(plan), entries_(entries), shape_(shape_of(plan)), lines_(shape_.no_lines()) {
         read_lines(plan, entries, lines_);
     }
 
@@ -121,8 +117,8 @@ class SumsOfPlan {
         };
         if (!way.on_gpu || !run_on_gpu(left_out_work, plan_.options, on_gpus)) {
             begin(shape_.seconds(), threads);
-            control_.memory().take(shape_.bytes(threads));
-            if (!control_.pieces().store) return {shape_, lines_, threads, control_};
+            call().memory().take(shape_.bytes(threads));
+            if (!call().pieces().store) return {shape_, lines_, threads};
             with_threads(threads, [&] { run_pieces({}); });
         }
         return {LeftOut::gradients, lines_, sums_ ? std::move(*sums_) : shape_.no_sums()};
@@ -130,19 +126,18 @@ class SumsOfPlan {
 
   private:
     void begin(double seconds, int workers) const {
-        const double all = control_.pieces().share() * seconds;
-        control_.begin(all, all / workers);
+        const double all = call().pieces().share() * seconds;
+        call().begin(all, all / workers);
     }
     std::int64_t run_pieces(const LeftOutDevices &where) {
         return pieces_of(shape_).run(
             {[&](std::int64_t, GridMatrix &lines) { read_lines(plan_, entries_, lines); },
              [&](std::int64_t, const GridMatrix &, LineSums sums) { sums_ = std::move(sums); }},
-            where, control_);
+            where);
     }
 
     const Plan &plan_;
     const GradientEntries &entries_;
-    RunControl &control_;
     const LeftOutShape shape_;
     GridMatrix lines_;
     std::optional<LineSums> sums_; // none where they are of a shard
@@ -175,7 +170,7 @@ void put_gradient(const Plan &plan, const std::vector<std::int64_t> &places, con
 }
 
 TapeAnswer permanent_of(const LeftOutSums &sums, const PowerScaling &scaling, int n, bool complex,
-                        RunControl &control, Outcome &outcome) {
+                        Outcome &outcome) {
     TapeAnswer answer = sums.permanent(-scaling.total);
     outcome.value = answer.re;
     outcome.error = answer.error;
@@ -183,7 +178,7 @@ TapeAnswer permanent_of(const LeftOutSums &sums, const PowerScaling &scaling, in
     outcome.exact = answer.exact;
     outcome.counts.subsets = std::ldexp(1.0, n - 1);
     outcome.counts.operations = std::ldexp(n * (complex ? 24.0 : 10.0), n - 1);
-    outcome.counts.peak_bytes += control.memory().peak();
+    outcome.counts.peak_bytes += call().memory().peak();
     outcome.blocks = outcome.blocks_computed = 1;
     outcome.engine = engine_for(Goal::dense);
     return answer;
@@ -253,9 +248,9 @@ OtherWay other_than_tape(const Plan &plan, const PlanarGradient *planar, Goal go
 }
 
 // The tape, where an inverse does not tell.
-const Gradient &tape_instead(const GradientWay &way, const Plan &plan, RunControl &control) {
+const Gradient &tape_instead(const GradientWay &way, const Plan &plan) {
     try {
-        return way.of->tape(plan, way.direct, control);
+        return way.of->tape(plan, way.direct);
     } catch (const Error &error) {
         if (!is_refused(error)) throw;
         throw Error(error.status(),
@@ -303,17 +298,16 @@ GradientForecast PlanGradient::forecast(const Plan &plan, const TapePlan *direct
 
 ShardCount shards_of_sums(const Plan &plan) { return pieces_of(shape_of(plan)).shards(); }
 
-GradientWay PlanGradient::way_by(Engine engine, const Plan &plan, const TapePlan *direct,
-                                 RunControl &control) const {
+GradientWay PlanGradient::way_by(Engine engine, const Plan &plan, const TapePlan *direct) const {
     const auto begun = [](const char *how) {
         return Error(PERM_BAD_ARGUMENT, formatted("the derivatives were begun {}, which this plan's matrix "
                                                   "with these options has not: begin anew",
                                                   how));
     };
     if (engine == engine_for(Goal::gradient))
-        return along(tape(plan, direct, control, most_moves_of_graph(plan)), direct);
+        return along(tape(plan, direct, most_moves_of_graph(plan)), direct);
     if (engine == engine_for(Goal::inverse)) {
-        const PlanarGradient *planar = planar_.of(plan, control);
+        const PlanarGradient *planar = planar_.of(plan);
         if (!planar) throw begun("by an inverse at the entries");
         return {nullptr, planar, nullptr, false, this, direct};
     }
@@ -326,22 +320,20 @@ GradientWay PlanGradient::way_by(Engine engine, const Plan &plan, const TapePlan
     return {nullptr, nullptr, nullptr, sums.on_gpu};
 }
 
-GradientWay PlanGradient::way(const Plan &plan, const TapePlan *direct, RunControl &control,
-                              Goal goal) const {
-    if (plan.input.pattern.one_sided) return way_of_graph(plan, direct, control, goal);
-    const PlanarGradient *planar =
-        is_drawing_worth(plan, direct) ? planar_.of(plan, control) : planar_.if_known();
+GradientWay PlanGradient::way(const Plan &plan, const TapePlan *direct, Goal goal) const {
+    if (plan.input.pattern.one_sided) return way_of_graph(plan, direct, goal);
+    const PlanarGradient *planar = is_drawing_worth(plan, direct) ? planar_.of(plan) : planar_.if_known();
     const OtherWay other = other_than_tape(plan, planar, goal);
     if (goal == Goal::marginals)
-        if (const auto found = way_of_marginals(plan, direct, other.seconds(), control)) return *found;
-    if (other.is_none()) return by_tape(plan, direct, control, goal);
+        if (const auto found = way_of_marginals(plan, direct, other.seconds())) return *found;
+    if (other.is_none()) return by_tape(plan, direct, goal);
     const GradientWay without_tape{nullptr, other.planar, nullptr, !other.planar && other.sums.on_gpu,
                                    this,    direct};
     std::atomic<bool> &is_too_large = is_tape_too_large_[other.planar ? 1 : 0];
     if (is_too_large || other.is_certain(plan, direct)) return without_tape;
     const double most_moves = making * other.weight() / move_seconds;
     try {
-        return along(tape(plan, direct, control, most_moves, goal), direct);
+        return along(tape(plan, direct, most_moves, goal), direct);
     } catch (const Error &error) {
         if (!is_refused(error) || other.seconds() > plan.options.refuse_seconds) throw;
         is_too_large = true;
@@ -350,11 +342,10 @@ GradientWay PlanGradient::way(const Plan &plan, const TapePlan *direct, RunContr
 }
 
 // Along a tape where that takes no longer than the minors.
-GradientWay PlanGradient::way_of_graph(const Plan &plan, const TapePlan *direct, RunControl &control,
-                                       Goal goal) const {
+GradientWay PlanGradient::way_of_graph(const Plan &plan, const TapePlan *direct, Goal goal) const {
     if (goes_by_minors(plan, is_tape_too_large_[3])) return way_by_minors();
     try {
-        return along(tape(plan, direct, control, most_moves_of_graph(plan), goal), direct);
+        return along(tape(plan, direct, most_moves_of_graph(plan), goal), direct);
     } catch (const Error &error) {
         if (!is_refused(error) || plan.options.names_engine()) throw;
         is_tape_too_large_[3] = true;
@@ -365,11 +356,11 @@ GradientWay PlanGradient::way_of_graph(const Plan &plan, const TapePlan *direct,
 // Where a tape of as many moves as take the same time would do, it is tried first: of a sparse matrix few of
 // the sets are met.
 std::optional<GradientWay> PlanGradient::way_of_marginals(const Plan &plan, const TapePlan *direct,
-                                                          double other_seconds, RunControl &control) const {
+                                                          double other_seconds) const {
     const Options &options = plan.options;
     if (!may_go_by_sets(plan.input, options)) return {};
     if (direct && static_cast<double>(direct->tape().moves.size()) * move_seconds < quick_tape) return {};
-    const SetGradient *sets = sets_.of(as_given(plan.input), options, control);
+    const SetGradient *sets = sets_.of(as_given(plan.input), options);
     if (!sets || other_seconds <= sets->serial_seconds()) return {};
     const double seconds = sets->serial_seconds();
     const bool may_be = sets->fits(options) && within_time(*sets, options);
@@ -379,11 +370,11 @@ std::optional<GradientWay> PlanGradient::way_of_marginals(const Plan &plan, cons
         return by_sets(*sets, direct);
     try {
         const double most_moves = may_be ? seconds / whole_move_seconds : 0x1p32;
-        return along(tape(plan, direct, control, most_moves, Goal::marginals), direct);
+        return along(tape(plan, direct, most_moves, Goal::marginals), direct);
     } catch (const Error &error) {
         if (!is_refused(error)) throw;
         if (!may_be)
-            if (const PlanarGradient *planar = instead_of_tape(plan, control))
+            if (const PlanarGradient *planar = instead_of_tape(plan))
                 return GradientWay{nullptr, planar, nullptr, false, this, direct};
         if (!sets->fits(options)) throw refused_for_memory(*sets, options);
         if (!within_time(*sets, options))
@@ -394,13 +385,12 @@ std::optional<GradientWay> PlanGradient::way_of_marginals(const Plan &plan, cons
     }
 }
 
-GradientWay PlanGradient::by_tape(const Plan &plan, const TapePlan *direct, RunControl &control,
-                                  Goal goal) const {
+GradientWay PlanGradient::by_tape(const Plan &plan, const TapePlan *direct, Goal goal) const {
     try {
-        return along(tape(plan, direct, control, 0x1p32, goal), direct);
+        return along(tape(plan, direct, 0x1p32, goal), direct);
     } catch (const Error &error) {
         if (!is_refused(error)) throw;
-        const PlanarGradient *planar = planar_.of(plan, control);
+        const PlanarGradient *planar = planar_.of(plan);
         if (!planar || planar->seconds() > plan.options.refuse_seconds) throw;
         is_tape_too_large_[1] = true;
         return {nullptr, planar, nullptr, false, this, direct};
@@ -434,22 +424,21 @@ Engine GradientWay::engine() const {
                                    : Goal::dense);
 }
 
-const PlanarGradient *PlanGradient::instead_of_tape(const Plan &plan, RunControl &control) const {
+const PlanarGradient *PlanGradient::instead_of_tape(const Plan &plan) const {
     const PlanarGradient *found = nullptr;
-    static_cast<void>(within_limits([&] { found = planar_.of(plan, control); }));
+    static_cast<void>(within_limits([&] { found = planar_.of(plan); }));
     return found && found->seconds() <= plan.options.refuse_seconds ? found : nullptr;
 }
 
 // Doubles may lose all digits along a tape, an inverse tells nothing where the permanent may be 0.
-template <class By>
-TapeAnswer GradientWay::by_either(const Plan &plan, RunControl &control, const By &by) const {
+template <class By> TapeAnswer GradientWay::by_either(const Plan &plan, const By &by) const {
     if (planar)
         if (const auto found = by(*planar)) return *found;
     const TapeAnswer answer = by(tape   ? *tape
-                                 : sets ? of->tape(plan, direct, control, 0x1p32, Goal::marginals)
-                                        : tape_instead(*this, plan, control));
+                                 : sets ? of->tape(plan, direct, 0x1p32, Goal::marginals)
+                                        : tape_instead(*this, plan));
     if (planar || answer.exact || answer.rel_error_bound < 1) return answer;
-    const PlanarGradient *other = of->instead_of_tape(plan, control);
+    const PlanarGradient *other = of->instead_of_tape(plan);
     const auto found = other ? by(*other) : std::nullopt;
     return found ? *found : answer;
 }
@@ -457,43 +446,41 @@ TapeAnswer GradientWay::by_either(const Plan &plan, RunControl &control, const B
 namespace {
 
 // A tape reads one half alone, and nothing that does not count.
-void require_graph(const Plan &plan, const void *values, RunControl &control) {
+void require_graph(const Plan &plan, const void *values) {
     if (plan.input.pattern.one_sided && plan.input.value_type != PERM_VALUE_PATTERN)
-        static_cast<void>(read_values(plan.input, values, [&control] { control.poll(); }));
+        static_cast<void>(read_values(plan.input, values));
 }
 
 } // namespace
 
 TapeAnswer GradientWay::run(const Plan &plan, int threads, const void *values, double *gradient,
-                            double *error_bounds, RunControl &control, Outcome &outcome) const {
+                            double *error_bounds, Outcome &outcome) const {
     if (tape || planar) {
-        require_graph(plan, values, control);
+        require_graph(plan, values);
         const auto by = [&](const auto &way) {
-            return way.run(plan, values, gradient, error_bounds, control, outcome);
+            return way.run(plan, values, gradient, error_bounds, outcome);
         };
-        return by_either(plan, control, by);
+        return by_either(plan, by);
     }
     if (by_minors) {
         TapeAnswer answer;
-        with_threads(threads, [&] {
-            answer = gradient_by_minors(plan, values, gradient, error_bounds, control, outcome);
-        });
+        with_threads(threads,
+                     [&] { answer = gradient_by_minors(plan, values, gradient, error_bounds, outcome); });
         return answer;
     }
-    control.poll();
-    const SumsWay way = required_way(plan, on_gpu, control.pieces().share());
+    poll();
+    const SumsWay way = required_way(plan, on_gpu, call().pieces().share());
     const std::vector<std::int64_t> places = caller_places(plan.input);
     const GradientEntries entries(plan.input, places, values);
-    SumsOfPlan of_plan(plan, entries, control);
+    SumsOfPlan of_plan(plan, entries);
     const LeftOutSums sums = of_plan.run(way, threads, outcome);
     put_gradient(plan, places, entries.scaling(), sums, gradient, error_bounds);
-    return permanent_of(sums, entries.scaling(), columns_for_gradient(plan.n()), is_complex(plan), control,
-                        outcome);
+    return permanent_of(sums, entries.scaling(), columns_for_gradient(plan.n()), is_complex(plan), outcome);
 }
 
 std::optional<TapeAnswer> marginals_by_sets(const SetGradient &sets, const InputPattern &given,
                                             const void *values, MarginalNumbers to, const Options &options,
-                                            RunControl &control, Outcome &outcome) {
+                                            Outcome &outcome) {
     std::vector<double> own;
     const double *plain = plain_weights(given, values, own);
     if (!plain) return {};
@@ -501,7 +488,7 @@ std::optional<TapeAnswer> marginals_by_sets(const SetGradient &sets, const Input
     bool on_gpu = false;
     run_placed(sets.work(options), options, [&](const DeviceQueues *gpus) {
         on_gpu = gpus != nullptr;
-        found = sets.run(plain, to.marginals, to.bounds, control, on_gpu ? &(*gpus)[0] : nullptr);
+        found = sets.run(plain, to.marginals, to.bounds, on_gpu ? &(*gpus)[0] : nullptr);
     });
     if (!found) return {};
     TapeAnswer answer = answer_of_sets(*found);
@@ -515,21 +502,21 @@ std::optional<TapeAnswer> marginals_by_sets(const SetGradient &sets, const Input
     outcome.counts.states = sets.states();
     outcome.counts.peak_states = sets.peak_states();
     outcome.counts.operations = sets.operations();
-    outcome.counts.peak_bytes = control.memory().peak() + (on_gpu ? sets.device_bytes() : 0);
+    outcome.counts.peak_bytes = call().memory().peak() + (on_gpu ? sets.device_bytes() : 0);
     return answer;
 }
 
 TapeAnswer GradientWay::marginals(const Plan &plan, const void *values, double *marginals,
-                                  double *error_bounds, RunControl &control, Outcome &outcome) const {
+                                  double *error_bounds, Outcome &outcome) const {
     const auto one_by_one = [&] {
-        return marginals_by_minors(plan, values, marginals, error_bounds, control, outcome);
+        return marginals_by_minors(plan, values, marginals, error_bounds, outcome);
     };
     if (by_minors) return one_by_one();
-    require_graph(plan, values, control);
+    require_graph(plan, values);
     const auto by = [&](const auto &way) {
-        return way.marginals(plan, values, marginals, error_bounds, control, outcome);
+        return way.marginals(plan, values, marginals, error_bounds, outcome);
     };
-    const TapeAnswer answer = by_either(plan, control, by);
+    const TapeAnswer answer = by_either(plan, by);
     const bool has_others = plan.input.pattern.one_sided && !plan.options.names_engine();
     return has_others && !answer.exact && answer.rel_error_bound >= 1 ? one_by_one() : answer;
 }

@@ -32,7 +32,7 @@ bool are_quickest(const SetGradient &sets, const Pattern &pattern, const Options
 // tell.
 std::optional<TapeAnswer> marginals_by_sets(const SetGradient &sets, const InputPattern &given,
                                             const void *values, MarginalNumbers to, const Options &options,
-                                            RunControl &control, Outcome &outcome);
+                                            Outcome &outcome);
 
 // The way for values of the plan's pattern: one of these, or by sums; of a hafnian the first, or by minors.
 struct GradientWay {
@@ -50,17 +50,17 @@ struct GradientWay {
     Engine engine() const;
 
     // As Gradient::run; sums on so many threads at most, with the same bits for any number of them. Parts of
-    // these that the control's store has are taken from it, and others left there.
+    // these that the call's store has are taken from it, and others left there.
     TapeAnswer run(const Plan &plan, int threads, const void *values, double *gradient, double *error_bounds,
-                   RunControl &control, Outcome &outcome) const;
+                   Outcome &outcome) const;
 
     // As Gradient::marginals, the other ways; not by sums. Lines that stay unmatched because nothing else
     // happens to them are left out.
     TapeAnswer marginals(const Plan &plan, const void *values, double *marginals, double *error_bounds,
-                         RunControl &control, Outcome &outcome) const;
+                         Outcome &outcome) const;
 
   private:
-    template <class By> TapeAnswer by_either(const Plan &plan, RunControl &control, const By &by) const;
+    template <class By> TapeAnswer by_either(const Plan &plan, const By &by) const;
 };
 
 // What the way is to be, as far as it can be told before a tape is made, which may turn out to be too large.
@@ -78,34 +78,33 @@ class PlanGradient {
 
     // For derivatives, or for marginals. What it takes is made when it is first needed. `direct` may be null.
     // Throws Error.
-    GradientWay way(const Plan &plan, const TapePlan *direct, RunControl &control,
-                    Goal goal = Goal::gradient) const;
+    GradientWay way(const Plan &plan, const TapePlan *direct, Goal goal = Goal::gradient) const;
 
     // Whichever is quickest: the one that has this engine. Throws Error where there is none.
-    GradientWay way_by(Engine engine, const Plan &plan, const TapePlan *direct, RunControl &control) const;
+    GradientWay way_by(Engine engine, const Plan &plan, const TapePlan *direct) const;
 
     // Whichever is quickest.
-    const Gradient &tape(const Plan &plan, const TapePlan *direct, RunControl &control,
-                         double most_moves = 0x1p32, Goal goal = Goal::gradient) const {
-        return tape_.of(plan, direct, control, {most_moves, goal});
+    const Gradient &tape(const Plan &plan, const TapePlan *direct, double most_moves = 0x1p32,
+                         Goal goal = Goal::gradient) const {
+        return tape_.of(plan, direct, {most_moves, goal});
     }
 
     // Null: none that is worth it.
-    const PlanarGradient *instead_of_tape(const Plan &plan, RunControl &control) const;
+    const PlanarGradient *instead_of_tape(const Plan &plan) const;
 
   private:
     GradientWay along(const Gradient &tape, const TapePlan *direct) const {
         return {&tape, nullptr, nullptr, false, this, direct};
     }
-    GradientWay way_of_graph(const Plan &plan, const TapePlan *direct, RunControl &control, Goal goal) const;
+    GradientWay way_of_graph(const Plan &plan, const TapePlan *direct, Goal goal) const;
     // Or by an inverse, where there is no room for one.
-    GradientWay by_tape(const Plan &plan, const TapePlan *direct, RunControl &control, Goal goal) const;
+    GradientWay by_tape(const Plan &plan, const TapePlan *direct, Goal goal) const;
     GradientWay by_sets(const SetGradient &sets, const TapePlan *direct) const {
         return {nullptr, nullptr, &sets, false, this, direct};
     }
     // Along the tape or by tables over sets, where one of these is quicker than so many seconds; else none.
     std::optional<GradientWay> way_of_marginals(const Plan &plan, const TapePlan *direct,
-                                                double other_seconds, RunControl &control) const;
+                                                double other_seconds) const;
 
     LazyGradient tape_;
     LazyPlanarGradient planar_;

@@ -82,12 +82,8 @@ void PlanTask::require_shards() const {
                                       "shared out: use chunks \"ceg\"");
 }
 
-Outcome PlanTask::run(PieceStore *store, RunControl &control, const Told &) const {
-    return execute(plan_, values_, control, store);
-}
+Outcome PlanTask::run(PieceStore *store, const Told &) const { return execute(plan_, values_, store); }
 
-void PlanTask::run_shard(const Shard &, PieceStore &store, RunControl &control) const {
-    execute_once(plan_, values_, control, &store);
-}
+void PlanTask::run_shard(const Shard &, PieceStore &store) const { execute_once(plan_, values_, &store); }
 
 } // namespace libperm

@@ -25,8 +25,8 @@ class PlanTask final : public TaskOf<Outcome> {
     std::string plan() const override;
     bool is_plan(const std::string &bytes) const override;
     void require_shards() const override;
-    Outcome run(PieceStore *store, RunControl &control, const Told &told) const override;
-    void run_shard(const Shard &shard, PieceStore &store, RunControl &control) const override;
+    Outcome run(PieceStore *store, const Told &told) const override;
+    void run_shard(const Shard &shard, PieceStore &store) const override;
 
   private:
     const Plan &plan_;

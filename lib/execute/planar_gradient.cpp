@@ -53,23 +53,23 @@ bool is_good(const PlanarDerivatives &found, const Pattern &pattern, const Plana
     return true;
 }
 
-Outcome planar_outcome(const TapeAnswer &answer, const PlanarPlan &planar, RunControl &control) {
+Outcome planar_outcome(const TapeAnswer &answer, const PlanarPlan &planar) {
     Outcome outcome;
     outcome.value = answer.re;
     outcome.error = answer.error;
     outcome.rel_error_bound = answer.rel_error_bound;
     outcome.exact = answer.exact;
     outcome.counts.operations = products_of_derivatives(planar);
-    outcome.counts.peak_bytes = control.memory().peak();
+    outcome.counts.peak_bytes = call().memory().peak();
     outcome.blocks = outcome.blocks_computed = 1;
     outcome.engine = engine_for(Goal::inverse);
     return outcome;
 }
 
-TapeAnswer zero_answer(const PlanarPlan &planar, RunControl &control, Outcome &outcome) {
+TapeAnswer zero_answer(const PlanarPlan &planar, Outcome &outcome) {
     TapeAnswer zero;
     zero.exact = true;
-    outcome = planar_outcome(zero, planar, control);
+    outcome = planar_outcome(zero, planar);
     return zero;
 }
 
@@ -82,13 +82,12 @@ bool PlanarGradient::may_serve(const Plan &plan) {
            (is_asked_for(options) || (plan.n() >= least_order && options.device != Device::gpu));
 }
 
-std::optional<PlanarGradient> PlanarGradient::of(const Plan &plan, RunControl &control) {
+std::optional<PlanarGradient> PlanarGradient::of(const Plan &plan) {
     if (!may_serve(plan)) return {};
     constexpr std::int64_t of_entry = 1200; // bytes, mostly of the graph that is drawn
     const Pattern &pattern = plan.input.pattern;
-    const Charge charge(&control.memory(), of_entry * pattern.nnz());
-    const Poll poll = [&control] { control.poll(); };
-    const Matching perfect = maximum_matching(pattern, poll);
+    const Charge charge(&call().memory(), of_entry * pattern.nnz());
+    const Matching perfect = maximum_matching(pattern);
     if (perfect.size < pattern.rows) return {};
     const std::vector<std::int32_t> block = triangular_blocks(pattern, perfect);
     const std::vector<std::int64_t> places = caller_places(plan.input);
@@ -110,7 +109,7 @@ std::optional<PlanarGradient> PlanarGradient::of(const Plan &plan, RunControl &c
     std::sort(found.places_.begin(), found.places_.end(), [](const Place &x, const Place &y) {
         return std::pair(x.place, x.entry) < std::pair(y.place, y.entry);
     });
-    std::optional<PlanarPlan> planar = plan_planar(found.pattern_, poll);
+    std::optional<PlanarPlan> planar = plan_planar(found.pattern_);
     if (!planar) return {};
     found.planar_ = std::move(*planar);
     return found;
@@ -126,13 +125,12 @@ void PlanarGradient::require_time(const Options &options) const {
 // Of one matrix.
 class PlanarGradient::Run {
   public:
-    Run(const PlanarGradient &of, const Plan &plan, const void *values, RunControl &control)
+    Run(const PlanarGradient &of, const Plan &plan, const void *values)
         : of_(of),
-          control_(control),
-          read_(values_for_derivatives(plan.input, values, poll_)),
+          read_(values_for_derivatives(plan.input, values)),
           values_(of.pattern_, of.entries_, read_) {
         if (values_.are_alike()) return;
-        const Matching matching = values_.matching(poll_);
+        const Matching matching = values_.matching();
         unmatched_ = of.pattern_.rows - matching.size;
         if (unmatched_ > 0) return;
         own_.sum = of.planar_.sum;
@@ -146,11 +144,11 @@ class PlanarGradient::Run {
     // In as many bits as it takes; false: the permanent may be 0.
     bool find() {
         const double work = products_of_derivatives(*planar_);
-        control_.begin(work, seconds_of_derivatives(*planar_));
+        call().begin(work, seconds_of_derivatives(*planar_));
         for (int bits = fewest_bits;;) {
             const BallField field(bits);
             const auto entry = [&](std::size_t k) { return values_.number(k, field); };
-            auto [found, next_bits] = planar_derivatives(*planar_, bits, entry, control_);
+            auto [found, next_bits] = planar_derivatives(*planar_, bits, entry);
             const bool is_last = bits == most_ball_bits;
             if (found && (is_last || is_good(*found, of_.pattern_, values_))) {
                 found_ = std::move(found);
@@ -159,7 +157,7 @@ class PlanarGradient::Run {
             }
             const bool is_first = bits == fewest_bits;
             if (is_last || (!found && is_first && may_be_singular())) return false;
-            control_.expect_more(work);
+            call().expect_more(work);
             bits = next_bits;
         }
     }
@@ -172,7 +170,7 @@ class PlanarGradient::Run {
         answer.re = ball.value;
         answer.exact = ball.error.mantissa == 0;
         answer.set_error(ball.value, ball.error);
-        outcome = planar_outcome(answer, *planar_, control_);
+        outcome = planar_outcome(answer, *planar_);
         return answer;
     }
 
@@ -207,8 +205,7 @@ class PlanarGradient::Run {
 
   private:
     bool may_be_singular() const {
-        return is_singular(
-            *planar_, [this](std::size_t k) { return values_.exactly(k); }, control_);
+        return is_singular(*planar_, [this](std::size_t k) { return values_.exactly(k); });
     }
     bool has_units() const { return !values_.units().empty(); }
     std::int64_t unit() const { // of all terms of the permanent
@@ -216,8 +213,6 @@ class PlanarGradient::Run {
     }
 
     const PlanarGradient &of_;
-    RunControl &control_;
-    const Poll poll_ = [this] { control_.poll(); };
     const Values read_;
     const PlanarValues values_;
     std::int32_t unmatched_ = 0; // rows, by entries that are not 0
@@ -228,16 +223,15 @@ class PlanarGradient::Run {
 };
 
 std::optional<TapeAnswer> PlanarGradient::run(const Plan &plan, const void *values, double *gradient,
-                                              double *error_bounds, RunControl &control,
-                                              Outcome &outcome) const {
+                                              double *error_bounds, Outcome &outcome) const {
     require_time(plan.options);
-    Run run(*this, plan, values, control);
+    Run run(*this, plan, values);
     const bool is_zero = !run.derivatives_have_terms();
     if (!is_zero && (!run.has_terms() || !run.find())) return {};
     const auto count = values_given(plan.input);
     std::fill_n(gradient, count, 0.0);
     if (error_bounds) std::fill_n(error_bounds, count, 0.0);
-    if (is_zero) return zero_answer(planar_, control, outcome);
+    if (is_zero) return zero_answer(planar_, outcome);
     const TapeAnswer answer = run.permanent(outcome);
     run.tell([&](BallField &field, const Place &of) { return run.derivative(field, of); }, gradient,
              error_bounds);
@@ -245,11 +239,10 @@ std::optional<TapeAnswer> PlanarGradient::run(const Plan &plan, const void *valu
 }
 
 std::optional<TapeAnswer> PlanarGradient::marginals(const Plan &plan, const void *values, double *marginals,
-                                                    double *error_bounds, RunControl &control,
-                                                    Outcome &outcome) const {
+                                                    double *error_bounds, Outcome &outcome) const {
     require_time(plan.options);
-    Run run(*this, plan, values, control);
-    if (!run.has_terms()) return zero_answer(planar_, control, outcome);
+    Run run(*this, plan, values);
+    if (!run.has_terms()) return zero_answer(planar_, outcome);
     if (!run.find()) return {};
     const TapeAnswer answer = run.permanent(outcome);
     const Pattern &given = as_given(plan.input).pattern;
@@ -261,14 +254,14 @@ std::optional<TapeAnswer> PlanarGradient::marginals(const Plan &plan, const void
     return answer;
 }
 
-const PlanarGradient *LazyPlanarGradient::of(const Plan &plan, RunControl &control) const {
+const PlanarGradient *LazyPlanarGradient::of(const Plan &plan) const {
     if (!is_known_) {
         std::unique_lock lock(mutex_, std::defer_lock);
         while (!lock.try_lock()) { // another thread looks for it
-            control.poll();
+            poll();
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
         }
-        if (!is_known_) made_ = PlanarGradient::of(plan, control);
+        if (!is_known_) made_ = PlanarGradient::of(plan);
         is_known_ = true;
     }
     return made_ ? &*made_ : nullptr;

@@ -19,16 +19,16 @@ class PlanarGradient {
     // None: the matrix is not planar without the entries that are in no perfect matching of its pattern, has
     // no perfect matching or too few lines to be worth a look, or the options want another engine. Throws
     // Error.
-    static std::optional<PlanarGradient> of(const Plan &plan, RunControl &control);
+    static std::optional<PlanarGradient> of(const Plan &plan);
 
     double seconds() const; // for a matrix
 
     // As Gradient::run, but: none, and nothing is written, where the permanent may be 0.
     std::optional<TapeAnswer> run(const Plan &plan, const void *values, double *gradient,
-                                  double *error_bounds, RunControl &control, Outcome &outcome) const;
+                                  double *error_bounds, Outcome &outcome) const;
     // As Gradient::marginals; none in the same way, but for a permanent that has no term.
     std::optional<TapeAnswer> marginals(const Plan &plan, const void *values, double *marginals,
-                                        double *error_bounds, RunControl &control, Outcome &outcome) const;
+                                        double *error_bounds, Outcome &outcome) const;
 
   private:
     class Run;
@@ -49,7 +49,7 @@ class PlanarGradient {
 // A plan's, looked for when it is first asked for.
 class LazyPlanarGradient {
   public:
-    const PlanarGradient *of(const Plan &plan, RunControl &control) const; // null: none. Throws Error
+    const PlanarGradient *of(const Plan &plan) const; // null: none. Throws Error
     const PlanarGradient *if_known() const { return is_known_ && made_ ? &*made_ : nullptr; }
 
   private:

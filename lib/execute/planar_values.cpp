@@ -57,7 +57,7 @@ Tracked PlanarValues::magnitude(std::size_t k) const {
     return read_.wide.empty() ? tracked(std::fabs(read_.real[entry])) : tracked_of(abs(read_.wide[entry].re));
 }
 
-Matching PlanarValues::matching(const Poll &poll) const {
+Matching PlanarValues::matching() const {
     Block sizes; // of what is not 0
     sizes.pattern.rows = pattern_.rows;
     sizes.pattern.cols = pattern_.cols;
@@ -70,10 +70,10 @@ Matching PlanarValues::matching(const Poll &poll) const {
             }
         sizes.pattern.row_ptr.push_back(std::ssize(sizes.pattern.col));
     }
-    Matching found = maximum_matching(sizes.pattern, poll);
+    Matching found = maximum_matching(sizes.pattern);
     if (found.size < pattern_.rows) return found;
     // Scaled so that all are below 1 the matching of the greatest product has the entries of 1/2 and more.
-    const PowerScaling scaling = power_scaling(sizes, poll);
+    const PowerScaling scaling = power_scaling(sizes);
     Pattern large;
     large.rows = pattern_.rows;
     large.cols = pattern_.cols;
@@ -83,7 +83,7 @@ Matching PlanarValues::matching(const Poll &poll) const {
             if (sizes.values[k++].exp2 + scaling.row[at(i)] + scaling.col[at(j)] == 0) large.col.push_back(j);
         large.row_ptr.push_back(std::ssize(large.col));
     }
-    Matching better = maximum_matching(large, poll);
+    Matching better = maximum_matching(large);
     return better.size == pattern_.rows ? better : found;
 }
 

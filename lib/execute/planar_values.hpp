@@ -26,7 +26,7 @@ class PlanarValues {
 
     // As many pairs as there can be of entries that are not 0; where that is all lines, large entries where
     // others are small.
-    Matching matching(const Poll &poll) const;
+    Matching matching() const;
 
     // Row i's entries are multiples of 2^units()[i]; none: not of any.
     const std::vector<std::int64_t> &units() const { return units_; }

@@ -79,11 +79,10 @@ void propose_ferrers(Proposals &task, Engine self) {
 
 EngineResult run_ferrers(const EngineRun &run, const EngineInput &input) {
     const FerrersPlan &plan = *plan_as<FerrersPlan>(run.choice);
-    return matrix_by_matrix(run.control, *input.residues(), plan.matrix_products(), 0,
-                            [&](std::uint64_t matrix) {
-                                run.control.advance(plan.matrix_products());
-                                return product_modulo(plan, *input.residues(), matrix);
-                            });
+    return matrix_by_matrix(*input.residues(), plan.matrix_products(), 0, [&](std::uint64_t matrix) {
+        call().advance(plan.matrix_products());
+        return product_modulo(plan, *input.residues(), matrix);
+    });
 }
 
 std::string saved_ferrers(const EnginePlan &, bool) { return "f"; } // it follows from the structure

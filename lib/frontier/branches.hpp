@@ -130,7 +130,7 @@ template <int Words, class Trait> class BranchFrontier {
             const auto scales =
                 left.numbers.begin_join(right.numbers, static_cast<double>(left.on_device->size),
                                         static_cast<double>(right.on_device->size));
-            auto joined = joins.run(scales, Device::prime(left.numbers), work_.control);
+            auto joined = joins.run(scales, Device::prime(left.numbers));
             left.numbers.end_step(joined.additions, joined.products, joined.extent);
             left.on_device = std::move(joined.list);
             const auto states = static_cast<double>(left.on_device->size);
@@ -147,7 +147,7 @@ template <int Words, class Trait> class BranchFrontier {
         if constexpr (Device::possible) {
             send(waiting);
             TraitOnDevice<Trait> numbers(waiting.numbers);
-            work_.device->run_steps(*waiting.on_device, steps, numbers, work_.control, counts);
+            work_.device->run_steps(*waiting.on_device, steps, numbers, counts);
         }
     }
 

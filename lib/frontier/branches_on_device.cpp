@@ -47,9 +47,9 @@ void BranchesOnDevice::fetch(const DeviceList &list, void *keys, void *numbers) 
 }
 
 void BranchesOnDevice::run_steps(DeviceList &list, std::span<const FrontierStep> steps,
-                                 DeviceNumbers &numbers, RunControl &control, Counts &counts) {
+                                 DeviceNumbers &numbers, Counts &counts) {
     std::swap(steps_.list(), list);
-    steps_.run(steps, numbers, control, counts);
+    steps_.run(steps, numbers, counts);
     std::swap(steps_.list(), list);
     if (list.capacity() > 2 * list.size + 1024) list = joins_.copy_of(list); // it may wait
 }

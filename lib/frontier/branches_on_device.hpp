@@ -23,7 +23,7 @@ class BranchesOnDevice {
 
     JoinOnDevice &joins() { return joins_; }
     void run_steps(DeviceList &list, std::span<const FrontierStep> steps, DeviceNumbers &numbers,
-                   RunControl &control, Counts &counts);
+                   Counts &counts);
     void note_bytes(Counts &counts) const {
         counts.peak_bytes = std::max(counts.peak_bytes, joins_.peak_bytes());
     }

@@ -84,14 +84,14 @@ template <class Trait> class DenseFrontier {
         Extent extent;
         if (new_layout_.size() <= serial_states && blocks <= serial_states) {
             extent = fill_blocks(0, blocks);
-            work_.control.advance(step.expansions_bound);
+            call().advance(step.expansions_bound);
         } else {
             const std::int64_t grain =
                 std::max<std::int64_t>(1, blocks / (1 + (new_layout_.size() + blocks) / serial_states));
             extent = parallel_reduce(blocks, grain, [&](std::int64_t begin, std::int64_t end) {
                 const Extent here = fill_blocks(begin, end);
-                work_.control.advance(step.expansions_bound * static_cast<double>(end - begin) /
-                                      static_cast<double>(blocks));
+                call().advance(step.expansions_bound * static_cast<double>(end - begin) /
+                               static_cast<double>(blocks));
                 return here;
             });
         }

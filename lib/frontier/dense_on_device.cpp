@@ -82,7 +82,7 @@ class DenseOnDevice final : public DeviceFrontier {
         extents_.reserve(program.steps.size() * sizeof(Extent));
     }
 
-    std::vector<double> compute(DeviceNumbers &numbers, RunControl &control, Counts &counts) override {
+    std::vector<double> compute(DeviceNumbers &numbers, Counts &counts) override {
         const std::vector<Extent> extents(program_.steps.size());
         queue_.copy_in(extents_.address(), extents.data(), extents.size() * sizeof(Extent));
         std::vector<double> number = one_on_device(kind_);
@@ -98,7 +98,7 @@ class DenseOnDevice final : public DeviceFrontier {
             queue_.wait();
             const Extent extent = *extent_.get();
             numbers.end_step(static_cast<double>(step.terms.size()) - 1, step.expansions_bound, extent);
-            control.advance(step.expansions_bound);
+            call().advance(step.expansions_bound);
             std::swap(from, to);
             const double states = dense_states(step);
             counts.operations += step.expansions_bound;

@@ -32,7 +32,7 @@ template <class Trait> class WholeOnDevice {
         Number last{};
         if constexpr (OnDevice<Trait>::possible) {
             TraitOnDevice<Trait> there(numbers_);
-            const std::vector<double> parts = work_.whole->compute(there, work_.control, counts);
+            const std::vector<double> parts = work_.whole->compute(there, counts);
             std::memcpy(&last, parts.data(), sizeof last);
             OnDevice<Trait>::from_device(numbers_, &last, 1);
         }

@@ -100,7 +100,7 @@ class DeviceFrontier {
     DeviceFrontier &operator=(const DeviceFrontier &) = delete;
 
     // The last state as doubles.
-    virtual std::vector<double> compute(DeviceNumbers &numbers, RunControl &control, Counts &counts) = 0;
+    virtual std::vector<double> compute(DeviceNumbers &numbers, Counts &counts) = 0;
 };
 EngineResult compute_on_device(const FrontierRun &run, DeviceFrontier &frontier);
 

@@ -14,15 +14,14 @@ namespace {
 EngineResult run_on(const EngineRun &run, const FrontierInput &input) {
     const Candidate &choice = run.choice;
     const FrontierForm form = form_of(choice);
-    const FrontierRun whole{input, plan_as<FrontierPlan>(choice)->program, run.control, run.memory,
-                            run.options.threads};
+    const FrontierRun whole{input, plan_as<FrontierPlan>(choice)->program, run.memory, run.options.threads};
     const auto by_one = [&](const auto &work) {
         return SliceWorkers{one_worker,
                             [&work](std::size_t, const FrontierProgram &program) { return work(program); }};
     };
     if (!choice.on_gpu) {
         const auto work = [&](const FrontierProgram &p) { return run_frontier(form, whole.of(p)); };
-        return run_in_slices(whole, slices_of(choice), by_one(work), run.control);
+        return run_in_slices(whole, slices_of(choice), by_one(work));
     }
     if (form == FrontierForm::dense)
         return run_dense_frontier_on(run.gpus.when_needed(), whole, slices_of(choice));
@@ -30,7 +29,7 @@ EngineResult run_on(const EngineRun &run, const FrontierInput &input) {
         return form == FrontierForm::branches ? run_branches_on(run.gpus.first(), whole)
                                               : run_sparse_frontier_on(run.gpus.first(), whole);
     };
-    return run_in_slices(whole, {}, by_one(work), run.control);
+    return run_in_slices(whole, {}, by_one(work));
 }
 
 } // namespace
@@ -38,8 +37,7 @@ EngineResult run_on(const EngineRun &run, const FrontierInput &input) {
 EngineResult run_frontier_engine(const EngineRun &run, const EngineInput &input) {
     if (const Residues *residues = input.residues()) return run_on(run, *residues);
     if (const Block *block = input.block()) return run_on(run, *block);
-    return run_on(run, wide_entries(*input.exact(), input.arithmetic(), run.options.passes.scaling,
-                                    [&run] { run.control.poll(); }));
+    return run_on(run, wide_entries(*input.exact(), input.arithmetic(), run.options.passes.scaling));
 }
 
 } // namespace libperm

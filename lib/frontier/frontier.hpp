@@ -7,9 +7,9 @@
 #include "lib/frontier/form.hpp"
 #include "lib/number/residues.hpp"
 #include "lib/number/wide_entries.hpp"
+#include "lib/run/call.hpp"
 #include "lib/run/engine_result.hpp"
 #include "lib/run/memory_budget.hpp"
-#include "lib/run/run_control.hpp"
 #include "preprocess/block.hpp"
 #include "preprocess/frontier_program.hpp"
 
@@ -58,13 +58,12 @@ class DeviceFrontier;
 struct FrontierRun {
     FrontierInput input;
     const FrontierProgram &program;
-    RunControl &control;
     MemoryBudget &memory;
     int threads;
     BranchesOnDevice *device = nullptr; // of a program with branches: what does the large joins and steps
     DeviceFrontier *whole = nullptr;    // of a program of rows: what runs it
 
-    FrontierRun of(const FrontierProgram &other) const { return {input, other, control, memory, threads}; }
+    FrontierRun of(const FrontierProgram &other) const { return {input, other, memory, threads}; }
 };
 
 // On a CPU. Progress is counted in expansions, those of one matrix for any number of them. Throws Error.

@@ -199,7 +199,7 @@ void JoinOnDevice::spread(Side &side, int exp2) {
     launch(join_spread_entry, side.list->size, arguments);
 }
 
-JoinOnDevice::Joined JoinOnDevice::run(const JoinScales &scales, double prime, RunControl &control) {
+JoinOnDevice::Joined JoinOnDevice::run(const JoinScales &scales, double prime) {
     spread(sides_[0], scales.of_this);
     spread(sides_[1], scales.of_other);
     Joined joined{DeviceList(queue_, kernel_.words, kernel_.numbers), 0, 0, {}};
@@ -211,12 +211,12 @@ JoinOnDevice::Joined JoinOnDevice::run(const JoinScales &scales, double prime, R
         multiply(chunk, joined.list, prime);
         if (reported_.states > joined.list.capacity())
             throw Error(PERM_INTERNAL, "engine frontier: a join has more states than there can be");
-        control.poll();
+        poll();
     }
     joined.list.size = reported_.states;
     joined.additions = reported_.most_items > 0 ? static_cast<double>(reported_.most_items - 1) : 0;
     joined.extent = {reported_.largest, reported_.smallest};
-    control.advance(joined.products);
+    call().advance(joined.products);
     note_bytes(joined.list);
     if (joined.list.capacity() > 2 * joined.list.size + 1024) joined.list = copy_of(joined.list);
     return joined;

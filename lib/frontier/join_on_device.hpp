@@ -30,7 +30,7 @@ class JoinOnDevice {
         double products = 0, additions = 0;
         Extent extent;
     };
-    Joined run(const JoinScales &scales, double prime, RunControl &control);
+    Joined run(const JoinScales &scales, double prime);
 
     // Copies the list into no more memory than it needs.
     DeviceList copy_of(const DeviceList &list);

@@ -31,7 +31,6 @@ std::vector<FrontierSlice> smaller_slices(const DeviceQueues &devices, const Fro
     search.needs = [&](const FrontierProgram &slice) -> SliceNeeds {
         return {work_of(slice), dense_device_bytes(slice, run.input.states())};
     };
-    search.poll = [&] { run.control.poll(); };
     return find_slices(run.program, search);
 }
 
@@ -51,16 +50,16 @@ EngineResult run_dense_frontier_on(const DeviceQueues &devices, const FrontierRu
                                    return run_dense_slice_on(devices[k], run.of(program), run.program);
                                }};
     try {
-        return run_in_slices(run, slices, workers, run.control);
+        return run_in_slices(run, slices, workers);
     } catch (const JitError &error) {
         if (error.failure() != JitFailure::out_of_memory) throw;
         const std::vector<FrontierSlice> smaller = smaller_slices(devices, run);
         if (smaller.empty()) throw;
         log_decision(formatted("engine frontier: {}; in {} slices now", error.what(), smaller.size()));
-        PieceScope scope = run.control.pieces();
+        PieceScope scope = call().pieces();
         scope.task.attempt = attempt_in(smaller);
-        RunControl again(run.control, 1, scope);
-        return run_in_slices(run, smaller, workers, again);
+        CurrentCall again(1, scope);
+        return run_in_slices(run, smaller, workers);
     }
 }
 

@@ -109,8 +109,7 @@ std::optional<FoundBranches> find_tree(Proposals &task, double other_seconds, do
     options.budget = task.search_budget(false);
     options.budget.effort *= effort;
     if (effort < 1) options.budget.share = 0;
-    options.poll = task.poll();
-    options.account = &task.control.memory();
+    options.account = &call().memory();
     return options.budget.of(other_seconds) < worth_looking_up ? find_branches(task.a, options)
                                                                : kept_branches(task, options);
 }
@@ -162,7 +161,7 @@ class Proposal {
     void propose_branches(double other) {
         const auto found = find_tree(task_, other, 1);
         if (!found) return;
-        BranchProgram branches = build_branch_program(task_.a, found->tree, task_.poll());
+        BranchProgram branches = build_branch_program(task_.a, found->tree);
         if (!branches.feasible || branch_key_words(branches.program) == 0)
             return add_too_wide(*found, branches);
         const Plan plan = std::make_shared<const FrontierPlan>(std::move(branches.program));
@@ -204,15 +203,14 @@ class Proposal {
 
     void propose_path() {
         if (is_hopeless()) return;
-        Charge charge(&task_.control.memory(), frontier_planning_bytes(task_.a));
-        const std::array<FrontierSide, 2> sides = frontier_sides(task_.a, task_.kinds, task_.poll());
+        Charge charge(&call().memory(), frontier_planning_bytes(task_.a));
+        const std::array<FrontierSide, 2> sides = frontier_sides(task_.a, task_.kinds);
         const FrontierOrder order = find_order(sides);
         if (!order.feasible) return add_infeasible(order);
         const FrontierSide &side = sides[order.transposed ? 1 : 0];
-        FrontierProgram sparse = build_frontier_program(side, order, task_.poll());
+        FrontierProgram sparse = build_frontier_program(side, order);
         if (!is_far(order.seconds, branches_)) // else nobody asks how far
-            estimate_reachable(sparse, side, order, reachability_samples(task_.a.rows, task_.effort),
-                               task_.poll());
+            estimate_reachable(sparse, side, order, reachability_samples(task_.a.rows, task_.effort));
         const Plan plan = std::make_shared<const FrontierPlan>(std::move(sparse));
         add(plan, dense_of(plan, order, charge));
     }
@@ -229,9 +227,8 @@ class Proposal {
         for (std::int32_t i = 0; i < lines.rows; ++i)
             if (std::ssize(lines.row(i)) > most_dense_slots) return nullptr;
         charge.grow(frontier_planning_bytes(task_.a));
-        const std::array<FrontierSide, 2> single = frontier_sides(task_.a, {}, task_.poll());
-        FrontierProgram program =
-            build_frontier_program(single[order.transposed ? 1 : 0], order, task_.poll());
+        const std::array<FrontierSide, 2> single = frontier_sides(task_.a, {});
+        FrontierProgram program = build_frontier_program(single[order.transposed ? 1 : 0], order);
         if (program.slots > most_dense_slots) return nullptr;
         return std::make_shared<const FrontierPlan>(std::move(program));
     }
@@ -283,14 +280,13 @@ class Proposal {
     FrontierOrder find_order(const std::array<FrontierSide, 2> &sides) {
         const bool nonnegative = task_.values.nonnegative;
         FrontierOrderOptions search;
-        search.account = &task_.control.memory();
+        search.account = &call().memory();
         search.most_bytes = std::max(static_cast<double>(MemoryBudget::unnoticed_bytes) / 2,
                                      task_.machine.memory_limit(false) / 4);
         search.seed = task_.options.seed;
         search.sparse = sparse_price();
         search.dense = dense_price(nonnegative);
         search.limit_seconds = task_.options.refuse_seconds;
-        search.poll = task_.poll();
         search.budget = task_.search_budget(false);
         search.branches_seconds = branches_;
         look_ahead(sides, search);
@@ -346,7 +342,7 @@ class Proposal {
     }
 
     Candidate candidate(const Plan &plan, FrontierForm form, bool on_gpu) const {
-        task_.control.poll();
+        poll();
         Candidate c = candidate_of(task_, self_, plan, form, on_gpu);
         if (form == FrontierForm::sparse && sparse_key_words(plan->program) == 0) {
             c.refusal = PERM_UNSUPPORTED;
@@ -438,7 +434,6 @@ void propose_slices_of(Proposals &task, Engine self, FrontierForm form, bool on_
     search.most_seconds = task.worthwhile_seconds();
     if (task.effort < 1) search.most_slices = most_rough_slices;
     search.cut_seconds = seconds_of_cut(program, form);
-    search.poll = task.poll();
     const Slowdown slowdown = slowdown_of(task, on_gpu);
     // Else no slice is: columns that are fixed leave tables narrower.
     const bool is_too_wide = form == FrontierForm::dense && !suits_dense(program, on_gpu);

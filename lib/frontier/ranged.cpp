@@ -16,7 +16,7 @@ EngineResult run_ranged_frontier(const FrontierRun &run) {
 
 EngineResult again_in_range(EngineResult first, const FrontierRun &run) {
     log_decision("engine frontier: states have underflowed, so again with exponents of their own");
-    const PieceStore *store = run.control.pieces().store;
+    const PieceStore *store = call().pieces().store;
     EngineResult again;
     if (!within_limits([&] { again = run_ranged_frontier(run); }, store && store->spares_pieces()))
         return first;

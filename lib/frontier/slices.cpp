@@ -68,12 +68,12 @@ bool is_of_its_device(const std::exception_ptr &error) {
 }
 
 std::vector<EngineResult> parts_of_slices(const FrontierRun &whole, const std::vector<FrontierSlice> &slices,
-                                          const SliceWorkers &workers, RunControl &control) {
+                                          const SliceWorkers &workers) {
     const FrontierProgram &program = whole.program;
     const auto compute = [&](std::span<const std::uint64_t> todo, const auto &done) {
         const auto run = [&](std::size_t worker, std::span<const std::uint64_t> pieces) {
             for (const std::uint64_t k : pieces) {
-                control.begin_piece();
+                call().begin_piece();
                 done(k, slices.empty() ? workers.run(worker, program)
                                        : workers.run(worker, slice_of(program, slices[k])));
             }
@@ -86,8 +86,8 @@ std::vector<EngineResult> parts_of_slices(const FrontierRun &whole, const std::v
                    [](std::size_t, const std::exception_ptr &error) { return is_of_its_device(error); }});
     };
     const std::size_t pieces = std::max<std::size_t>(slices.size(), 1);
-    const double work = control.pieces().store ? work_of_slice(program, slices) : 0; // none is known without
-    return parts_of_pieces(control, pieces, work, whole.input.zero(), compute);
+    const double work = call().pieces().store ? work_of_slice(program, slices) : 0; // none is known without
+    return parts_of_pieces(pieces, work, whole.input.zero(), compute);
 }
 
 // Bounds add up in pairs, exact values as they are.
@@ -117,8 +117,8 @@ template <class Value> std::vector<Value> values_of(std::vector<EngineResult> &p
 } // namespace
 
 EngineResult run_in_slices(const FrontierRun &run, const std::vector<FrontierSlice> &slices,
-                           const SliceWorkers &workers, RunControl &control) {
-    std::vector<EngineResult> parts = parts_of_slices(run, slices, workers, control);
+                           const SliceWorkers &workers) {
+    std::vector<EngineResult> parts = parts_of_slices(run, slices, workers);
     if (slices.empty()) return std::move(parts.front());
     EngineResult sum;
     for (const EngineResult &one : parts) sum.counts += one.counts;

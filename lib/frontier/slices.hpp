@@ -18,9 +18,9 @@ struct SliceWorkers {
 inline std::size_t one_worker() { return 1; }
 
 // The permanent of the run's program, in slices or, if there are none, whole: a slice's result depends on
-// nothing else, and the sum on their order alone. Each is a piece of the control's task.
+// nothing else, and the sum on their order alone. Each is a piece of the call's task.
 EngineResult run_in_slices(const FrontierRun &run, const std::vector<FrontierSlice> &slices,
-                           const SliceWorkers &workers, RunControl &control);
+                           const SliceWorkers &workers);
 
 // Of numbers in their order, in pairs, pairs of pairs and so on: the bound grows with the logarithm of their
 // count.

@@ -174,7 +174,7 @@ template <int Words, class Trait> class SparseFrontier {
         const auto append = [&](Chunk &chunk) {
             append_chunk(chunk);
             expansions += static_cast<double>(chunk.expansions);
-            work_.control.advance(static_cast<double>(chunk.expansions));
+            call().advance(static_cast<double>(chunk.expansions));
         };
         const std::vector<Key> bounds = chunk_bounds(candidates);
         Cut cut(terms_.size(), 0);

@@ -407,7 +407,7 @@ template <int Words, class Trait> class SparseJoin {
         list_.size += chunk.size;
         products_ += chunk.products;
         additions_ = std::max(additions_, chunk.additions);
-        work_.control.advance(chunk.products);
+        call().advance(chunk.products);
     }
 
     const FrontierWork work_;

@@ -121,11 +121,10 @@ void SparseSteps::begin() {
     old_.size = 1;
 }
 
-void SparseSteps::run(std::span<const FrontierStep> steps, DeviceNumbers &numbers, RunControl &control,
-                      Counts &counts) {
+void SparseSteps::run(std::span<const FrontierStep> steps, DeviceNumbers &numbers, Counts &counts) {
     for (const FrontierStep &step : steps) {
         const double expansions = advance(step, numbers);
-        control.advance(expansions);
+        call().advance(expansions);
         counts.operations += expansions;
         counts.states += static_cast<double>(old_.size);
         counts.peak_states = std::max(counts.peak_states, static_cast<double>(old_.size));
@@ -212,9 +211,9 @@ class SparseOnDevice final : public DeviceFrontier {
                    double room)
         : program_(program), steps_(queue, kernel, program.steps, room) {}
 
-    std::vector<double> compute(DeviceNumbers &numbers, RunControl &control, Counts &counts) override {
+    std::vector<double> compute(DeviceNumbers &numbers, Counts &counts) override {
         steps_.begin();
-        steps_.run(program_.steps, numbers, control, counts);
+        steps_.run(program_.steps, numbers, counts);
         return steps_.first_number();
     }
 

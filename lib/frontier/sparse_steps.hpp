@@ -48,8 +48,7 @@ class SparseSteps {
     // What the steps go through; to be exchanged for another.
     DeviceList &list() { return old_; }
     void begin(); // with the empty state
-    void run(std::span<const FrontierStep> steps, DeviceNumbers &numbers, RunControl &control,
-             Counts &counts);
+    void run(std::span<const FrontierStep> steps, DeviceNumbers &numbers, Counts &counts);
     std::vector<double> first_number() const; // 0: there is none
 
   private:

@@ -20,15 +20,14 @@ namespace libperm {
 
 struct FrontierWork {
     const FrontierProgram &program;
-    RunControl &control;
     MemoryBudget &memory;
     int threads;
     BranchesOnDevice *device = nullptr;
     DeviceFrontier *whole = nullptr;
 };
 
-inline FrontierWork work_of(const FrontierRun &run, RunControl &control) {
-    return {run.program, control, run.memory, run.threads, run.device, run.whole};
+inline FrontierWork work_of(const FrontierRun &run) {
+    return {run.program, run.memory, run.threads, run.device, run.whole};
 }
 
 template <class N> struct WithoutExponent { using Number = N; };
@@ -140,7 +139,7 @@ template <class N> class BoundedNumbers {
 template <template <class> class Frontier, class Number, class Entries>
 EngineResult compute_bounded(const FrontierRun &run, const Entries &entries) {
     using Trait = BoundedNumbers<Number>;
-    const FrontierWork work = work_of(run, run.control);
+    const FrontierWork work = work_of(run);
     Counts counts;
     Trait numbers{FrontierLedger(entries, Trait::has_exponents)};
     const typename Trait::Number last = Frontier<Trait>(work, numbers).compute(counts);
@@ -178,8 +177,8 @@ template <template <class> class Frontier> EngineResult compute_residues(const F
     const std::size_t matrices = residues.primes.size();
     const std::size_t at_once = run.device || run.whole ? 1 : residues_at_once; // a device has one
     const std::size_t passes = (matrices + at_once - 1) / at_once;
-    RunControl part(run.control, 1 / static_cast<double>(passes));
-    const FrontierWork work = work_of(run, part);
+    CurrentCall part(1 / static_cast<double>(passes));
+    const FrontierWork work = work_of(run);
     Counts counts;
     ResidueVector all = in_passes(residues, at_once, [&]<class Trait>(Trait &numbers) {
         return Frontier<Trait>(work, numbers).compute(counts);

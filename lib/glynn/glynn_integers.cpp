@@ -3,7 +3,7 @@
 #include "lib/glynn/sign_pieces.hpp"
 #include "lib/glynn/small_matrix.hpp"
 #include "lib/number/bits.hpp"
-#include "lib/run/run_control.hpp"
+#include "lib/run/call.hpp"
 
 #include <algorithm>
 #include <array>
@@ -358,10 +358,10 @@ mpz_class glynn_mpz(const SmallMatrix &a, int threads, const CallWatch &watch) {
     constexpr double seconds_of_step = 2e-6; // of one thread
     IntegerColumns columns;
     make_integer(a, columns);
-    RunControl control(watch);
+    CurrentCall control(watch);
     const double steps = std::ldexp(1.0, a.order - 1 - low_columns);
-    control.begin(steps, steps * seconds_of_step / threads);
-    const auto done = [&](double some) { control.advance(some); };
+    call().begin(steps, steps * seconds_of_step / threads);
+    const auto done = [&](double some) { call().advance(some); };
     const mpz_class sum = columns.sums_fit
                               ? sum_of<LongTerm<std::int64_t, std::uint64_t>>(columns, a, threads, done)
                               : sum_of<LongTerm<Int128, UInt128>>(columns, a, threads, done);

@@ -5,8 +5,8 @@
 #include "jit/lanes/polynomial_sum.hpp"
 #include "lib/glynn/grid_matrix.hpp"
 #include "lib/number/scaled.hpp"
+#include "lib/run/call.hpp"
 #include "lib/run/numbered_sum.hpp"
-#include "lib/run/run_control.hpp"
 
 #include <complex>
 #include <cstdint>

@@ -259,10 +259,9 @@ template <class Numbers> class ResiduesRead : public Numbers {
 
 struct HermiteWork {
     const HermitePlan &plan;
-    RunControl &control;
 
     template <class Trait> std::optional<typename Trait::Number> last(Trait &numbers, Counts &counts) const {
-        return HermiteTable<Trait>(plan, numbers, control).compute(counts);
+        return HermiteTable<Trait>(plan, numbers).compute(counts);
     }
     template <class N, template <class> class Operations>
     std::optional<EngineResult> in_doubles(const HermiteEntries &entries) const {
@@ -314,8 +313,8 @@ EngineResult in_wide(const HermiteWork &work, const WideEntries &wide) {
 
 EngineResult in_residues(const HermiteWork &work, const Residues &residues) {
     const std::size_t passes = (residues.primes.size() + residues_at_once - 1) / residues_at_once;
-    RunControl part(work.control, 1 / static_cast<double>(passes));
-    const HermiteWork pass{work.plan, part};
+    CurrentCall part(1 / static_cast<double>(passes));
+    const HermiteWork pass{work.plan};
     Counts counts;
     ResidueVector all = in_passes(residues, residues_at_once, [&]<class Trait>(const Trait &of_primes) {
         ResiduesRead<Trait> numbers(of_primes, residues.entries);
@@ -324,12 +323,11 @@ EngineResult in_residues(const HermiteWork &work, const Residues &residues) {
     return {std::move(all), counts};
 }
 
-EngineResult compute_hermite(const HermitePlan &plan, const EngineInput &input, RunControl &control,
-                             bool scaled) {
-    const HermiteWork work{plan, control};
+EngineResult compute_hermite(const HermitePlan &plan, const EngineInput &input, bool scaled) {
+    const HermiteWork work{plan};
     if (const Residues *residues = input.residues()) return in_residues(work, *residues);
     if (const Block *block = input.block()) return in_doubles(work, *block);
-    return in_wide(work, wide_entries(*input.exact(), input.arithmetic(), scaled, [&] { control.poll(); }));
+    return in_wide(work, wide_entries(*input.exact(), input.arithmetic(), scaled));
 }
 
 EngineResult hermite_zero(const EngineInput &input) {
@@ -340,8 +338,8 @@ EngineResult hermite_zero(const EngineInput &input) {
 
 } // namespace
 
-DoublesHafnian hafnian_of_doubles(const HermitePlan &plan, const DoublesGraph &graph, RunControl &control) {
-    const HermiteWork work{plan, control};
+DoublesHafnian hafnian_of_doubles(const HermitePlan &plan, const DoublesGraph &graph) {
+    const HermiteWork work{plan};
     if (is_real(graph)) {
         Block block{graph.pattern, {}};
         for (const std::complex<double> &x : graph.values) block.values.push_back(tracked(x.real()));
@@ -363,20 +361,19 @@ DoublesHafnian hafnian_of_doubles(const HermitePlan &plan, const DoublesGraph &g
     return {scaled(ball.value.re), scaled(ball.value.im), ball.error};
 }
 
-EngineResult run_hermite(const HermitePlan &plan, const EngineInput &input, RunControl &control,
-                         bool scaled) {
+EngineResult run_hermite(const HermitePlan &plan, const EngineInput &input, bool scaled) {
     const auto compute = [&](std::span<const std::uint64_t> todo, const auto &done) {
         for (const std::uint64_t k : todo) {
-            control.begin_piece();
-            done(k, compute_hermite(plan, input, control, scaled));
+            call().begin_piece();
+            done(k, compute_hermite(plan, input, scaled));
         }
     };
     const double work = hermite_operations(plan);
-    return std::move(parts_of_pieces(control, 1, work, hermite_zero(input), compute).front());
+    return std::move(parts_of_pieces(1, work, hermite_zero(input), compute).front());
 }
 
 EngineResult run_hermite(const EngineRun &run, const EngineInput &input) {
-    return run_hermite(*plan_as<HermitePlan>(run.choice), input, run.control, run.options.passes.scaling);
+    return run_hermite(*plan_as<HermitePlan>(run.choice), input, run.options.passes.scaling);
 }
 
 } // namespace libperm

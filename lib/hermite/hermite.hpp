@@ -11,11 +11,10 @@ namespace libperm {
 // In all kinds of numbers that there are. Lines that the plan takes for equal have equal values; a Block is
 // scaled, and of an exact one `scaled` says whether it is to be. The bits are those of any number of threads.
 // Progress is counted in multiply-adds, those of one matrix for any number of residues.
-EngineResult run_hermite(const HermitePlan &plan, const EngineInput &input, RunControl &control,
-                         bool scaled = true);
+EngineResult run_hermite(const HermitePlan &plan, const EngineInput &input, bool scaled = true);
 EngineResult run_hermite(const EngineRun &run, const EngineInput &input); // the chosen candidate
 
 // Straight from a graph's values, in doubles or complex numbers.
-DoublesHafnian hafnian_of_doubles(const HermitePlan &plan, const DoublesGraph &graph, RunControl &control);
+DoublesHafnian hafnian_of_doubles(const HermitePlan &plan, const DoublesGraph &graph);
 
 } // namespace libperm

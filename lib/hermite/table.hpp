@@ -22,9 +22,9 @@
 
 #include "lib/hermite/plan.hpp"
 #include "lib/number/state_number.hpp"
+#include "lib/run/call.hpp"
 #include "lib/run/engine_result.hpp"
 #include "lib/run/memory_budget.hpp"
-#include "lib/run/run_control.hpp"
 #include "preprocess/frontier_program.hpp"
 #include "preprocess/index.hpp"
 #include "preprocess/parallel.hpp"
@@ -40,8 +40,8 @@ template <class Trait> class HermiteTable {
     using Number = typename Trait::Number;
     using Factor = typename Trait::Factor;
 
-    HermiteTable(const HermitePlan &plan, Trait &numbers, RunControl &control)
-        : plan_(plan), kinds_(plan.kinds), numbers_(numbers), control_(control), table_(control.memory()) {
+    HermiteTable(const HermitePlan &plan, Trait &numbers)
+        : plan_(plan), kinds_(plan.kinds), numbers_(numbers), table_(call().memory()) {
         stride_.assign(kinds_.size(), 1);
         for (std::size_t k = kinds_.size() - 1; k > 0; --k)
             stride_[k - 1] = stride_[k] * (at(kinds_[k].count) + 1);
@@ -182,7 +182,7 @@ template <class Trait> class HermiteTable {
                     reached = join(reached, {Trait::extent_of(step.to + first, kind.block), 1});
                 }
             });
-            control_.advance(reached.blocks * static_cast<double>(operations));
+            call().advance(reached.blocks * static_cast<double>(operations));
             return reached;
         };
         const auto blocks = static_cast<std::int64_t>(kind.blocks);
@@ -228,7 +228,6 @@ template <class Trait> class HermiteTable {
     const HermitePlan &plan_;
     const std::vector<EqualLines> &kinds_;
     Trait &numbers_;
-    RunControl &control_;
     std::vector<std::size_t> stride_; // of each kind's count; all that is behind it
     std::vector<std::optional<Factor>> loops_, edges_;
     Buffer<Number> table_;

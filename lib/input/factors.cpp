@@ -39,7 +39,7 @@ perm_factors checked(const perm_factors *given) {
 }
 
 // Every place of n x rank.
-InputPattern full_pattern(const perm_factors &a, const Poll &poll) {
+InputPattern full_pattern(const perm_factors &a) {
     InputPattern full;
     full.value_type = static_cast<perm_value_type>(a.value_type);
     Pattern &p = full.pattern;
@@ -47,7 +47,7 @@ InputPattern full_pattern(const perm_factors &a, const Poll &poll) {
     p.cols = static_cast<std::int32_t>(a.rank);
     std::vector<std::int32_t> row(static_cast<std::size_t>(a.rank));
     std::iota(row.begin(), row.end(), 0);
-    PolledSteps steps(poll);
+    PolledSteps steps;
     for (std::int64_t i = 0; i < a.n; ++i) {
         steps.take(a.rank);
         p.col.insert(p.col.end(), row.begin(), row.end());
@@ -56,18 +56,18 @@ InputPattern full_pattern(const perm_factors &a, const Poll &poll) {
     return full;
 }
 
-Values values_of_factor(const char *name, const InputPattern &full, const void *values, const Poll &poll,
+Values values_of_factor(const char *name, const InputPattern &full, const void *values,
                         MemoryAccount *account) {
     try {
-        return read_values(full, values, poll, account);
+        return read_values(full, values, account);
     } catch (const Error &error) {
         if (error.status() != PERM_BAD_MATRIX) throw;
         throw Error(error.status(), formatted("{}: {}", name, error.what()));
     }
 }
 
-ExactBlock widened(const Pattern &pattern, Values values, const Poll &poll) {
-    PolledSteps steps(poll);
+ExactBlock widened(const Pattern &pattern, Values values) {
+    PolledSteps steps;
     for (const double x : values.real) {
         steps.take(32);
         values.wide.push_back({mpq_class(x), 0});
@@ -77,19 +77,19 @@ ExactBlock widened(const Pattern &pattern, Values values, const Poll &poll) {
 
 } // namespace
 
-Factors read_factors(const perm_factors *given, const Poll &poll, MemoryAccount *account) {
+Factors read_factors(const perm_factors *given, MemoryAccount *account) {
     const perm_factors a = checked(given);
     constexpr std::int64_t of_number = sizeof(Gaussian) + 4 * 32, of_place = 4; // with short digits
     Factors out;
     out.charge = Charge(account, 2 * (of_number + of_place) * a.n * a.rank + 16 * a.n);
-    const InputPattern full = full_pattern(a, poll);
-    Values u = values_of_factor("u", full, a.u, poll, account);
-    Values v = values_of_factor("v", full, a.v, poll, account);
+    const InputPattern full = full_pattern(a);
+    Values u = values_of_factor("u", full, a.u, account);
+    Values v = values_of_factor("v", full, a.v, account);
     out.value_type = full.value_type;
     out.digest =
         digest_of_bytes(written(std::vector<std::int64_t>{a.n, a.rank}) + digest_of(u) + digest_of(v));
-    out.u = widened(full.pattern, std::move(u), poll);
-    out.v = widened(full.pattern, std::move(v), poll);
+    out.u = widened(full.pattern, std::move(u));
+    out.v = widened(full.pattern, std::move(v));
     out.charge.resize(bytes_of(out.u) + bytes_of(out.v));
     return out;
 }

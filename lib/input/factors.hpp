@@ -20,6 +20,6 @@ struct Factors {
 
 // Throws Error (PERM_BAD_ARGUMENT, PERM_BAD_MATRIX, PERM_UNSUPPORTED) naming the factor, row and column at
 // fault.
-Factors read_factors(const perm_factors *given, const Poll &poll = no_poll, MemoryAccount *account = nullptr);
+Factors read_factors(const perm_factors *given, MemoryAccount *account = nullptr);
 
 } // namespace libperm

@@ -12,8 +12,8 @@ namespace libperm {
 namespace {
 
 // Calls take(i, j, the entry, its mirror image or -1) for each entry.
-template <class Take> void for_mirrored(const Pattern &a, const Poll &poll, const Take &take) {
-    PolledSteps steps(poll);
+template <class Take> void for_mirrored(const Pattern &a, const Take &take) {
+    PolledSteps steps;
     for (std::int32_t i = 0; i < a.rows; ++i) {
         std::int64_t entry = a.row_begin(i);
         for (const std::int32_t j : a.row(i)) {
@@ -69,9 +69,9 @@ struct HalfEntry {
 };
 
 // Of each line, ascending. What stands in the lower half alone counts where its mirror image would.
-std::vector<std::vector<HalfEntry>> upper_half(const Pattern &a, const Poll &poll) {
+std::vector<std::vector<HalfEntry>> upper_half(const Pattern &a) {
     std::vector<std::vector<HalfEntry>> half(at(a.rows));
-    for_mirrored(a, poll, [&](std::int32_t i, std::int32_t j, std::int64_t entry, std::int64_t mirrored) {
+    for_mirrored(a, [&](std::int32_t i, std::int32_t j, std::int64_t entry, std::int64_t mirrored) {
         if (j >= i)
             half[at(i)].push_back({j, entry});
         else if (mirrored < 0)
@@ -87,8 +87,7 @@ double size_of(const Gaussian &x) { return std::hypot(x.re.get_d(), x.im.get_d()
 
 } // namespace
 
-InputPattern as_graph(InputPattern given, const LineCounts &count, bool has_loops, const Poll &poll,
-                      MemoryAccount *account) {
+InputPattern as_graph(InputPattern given, const LineCounts &count, bool has_loops, MemoryAccount *account) {
     const Pattern &a = given.pattern;
     require_square(a);
     if (given.col_weights)
@@ -96,7 +95,7 @@ InputPattern as_graph(InputPattern given, const LineCounts &count, bool has_loop
                     "rows and columns are the same lines of a hafnian: give the weights of "
                     "leaving a line unmatched in row_unmatched alone");
     if (given.value_type == PERM_VALUE_PATTERN) // of others the values tell, when they come
-        for_mirrored(a, poll, [](std::int32_t i, std::int32_t j, std::int64_t, std::int64_t mirrored) {
+        for_mirrored(a, [](std::int32_t i, std::int32_t j, std::int64_t, std::int64_t mirrored) {
             if (mirrored < 0) fail_alone(i, j);
         });
     constexpr std::int64_t most_lines = std::int64_t{1} << 30;
@@ -113,8 +112,8 @@ InputPattern as_graph(InputPattern given, const LineCounts &count, bool has_loop
     graph.repeats = graph.multiplied;
     graph.pattern.one_sided = true;
     graph.pattern.rows = graph.pattern.cols = static_cast<std::int32_t>(count.sum());
-    const std::vector<std::vector<HalfEntry>> half = upper_half(a, poll);
-    PolledSteps steps(poll);
+    const std::vector<std::vector<HalfEntry>> half = upper_half(a);
+    PolledSteps steps;
     const auto put = [&](std::int64_t line, std::int64_t value) {
         steps.take(2);
         graph.pattern.col.push_back(static_cast<std::int32_t>(line));
@@ -135,7 +134,7 @@ InputPattern as_graph(InputPattern given, const LineCounts &count, bool has_loop
 }
 
 InputPattern as_two_sided_graph(InputPattern given, const LineCounts &row_count,
-                                const LineCounts &column_count, const Poll &poll, MemoryAccount *account) {
+                                const LineCounts &column_count, MemoryAccount *account) {
     const Pattern &a = given.pattern;
     const std::int64_t rows = row_count.sum(), lines = rows + column_count.sum();
     if (lines > std::numeric_limits<std::int32_t>::max() - 1)
@@ -156,7 +155,7 @@ InputPattern as_two_sided_graph(InputPattern given, const LineCounts &row_count,
     graph.repeats = graph.multiplied;
     graph.pattern.one_sided = true;
     graph.pattern.rows = graph.pattern.cols = static_cast<std::int32_t>(lines);
-    PolledSteps steps(poll);
+    PolledSteps steps;
     const auto put = [&](std::int64_t line, std::int64_t value) {
         steps.take(2);
         graph.pattern.col.push_back(static_cast<std::int32_t>(line));
@@ -181,25 +180,23 @@ InputPattern as_two_sided_graph(InputPattern given, const LineCounts &row_count,
     return graph;
 }
 
-void require_symmetric(const InputPattern &given, const Values &values, const Poll &poll) {
+void require_symmetric(const InputPattern &given, const Values &values) {
     constexpr double rounding = 0x1p-46;
     const bool is_rounded = given.value_type == PERM_VALUE_F64 || given.value_type == PERM_VALUE_C128;
     const auto check = [&](const auto &all, const auto &distance, const auto &size) {
-        for_mirrored(
-            given.pattern, poll, [&](std::int32_t i, std::int32_t j, std::int64_t k, std::int64_t m) {
-                if (m < 0 && !is_nothing(all[at(k)])) fail_alone(i, j);
-                if (m < 0 || j <= i || all[at(k)] == all[at(m)]) return;
-                const double apart = distance(all[at(k)], all[at(m)]);
-                const double most = std::max(size(all[at(k)]), size(all[at(m)]));
-                if (is_rounded && apart <= rounding * most) return;
-                throw Error(
-                    PERM_BAD_MATRIX,
-                    formatted(
-                        "a hafnian is of a symmetric matrix: the values at row {}, column {} and at row "
-                        "{}, column {} differ by {:.3g} of the larger, which is {:.17g}. Where that is "
-                        "rounding, give (A + A^T)/2",
-                        i, j, j, i, most > 0 ? apart / most : 0.0, most));
-            });
+        for_mirrored(given.pattern, [&](std::int32_t i, std::int32_t j, std::int64_t k, std::int64_t m) {
+            if (m < 0 && !is_nothing(all[at(k)])) fail_alone(i, j);
+            if (m < 0 || j <= i || all[at(k)] == all[at(m)]) return;
+            const double apart = distance(all[at(k)], all[at(m)]);
+            const double most = std::max(size(all[at(k)]), size(all[at(m)]));
+            if (is_rounded && apart <= rounding * most) return;
+            throw Error(
+                PERM_BAD_MATRIX,
+                formatted("a hafnian is of a symmetric matrix: the values at row {}, column {} and at row "
+                          "{}, column {} differ by {:.3g} of the larger, which is {:.17g}. Where that is "
+                          "rounding, give (A + A^T)/2",
+                          i, j, j, i, most > 0 ? apart / most : 0.0, most));
+        });
     };
     if (values.wide.empty())
         check(
@@ -214,8 +211,8 @@ void require_symmetric(const InputPattern &given, const Values &values, const Po
             [](const Gaussian &x) { return size_of(x); });
 }
 
-void mirror_upper_half(const InputPattern &given, Values &values, const Poll &poll) {
-    for_mirrored(given.pattern, poll, [&](std::int32_t i, std::int32_t j, std::int64_t k, std::int64_t m) {
+void mirror_upper_half(const InputPattern &given, Values &values) {
+    for_mirrored(given.pattern, [&](std::int32_t i, std::int32_t j, std::int64_t k, std::int64_t m) {
         if (m < 0 || j <= i) return;
         if (values.wide.empty())
             values.real[at(m)] = values.real[at(k)];

@@ -27,8 +27,8 @@ template <class Index> std::int64_t load(const void *array, std::int64_t k) {
 }
 
 // The caller's pattern, sorted: of n_rows x n_cols.
-template <class Index> InputPattern read_as(const perm_csr &a, const Poll &poll, MemoryAccount *account) {
-    PolledSteps steps(poll);
+template <class Index> InputPattern read_as(const perm_csr &a, MemoryAccount *account) {
+    PolledSteps steps;
     InputPattern input;
     Pattern &p = input.pattern;
     const std::int64_t n = a.n_rows;
@@ -190,9 +190,9 @@ perm_csr checked(const perm_csr *given) {
     return a;
 }
 
-InputPattern read_as_given(const perm_csr &a, const Poll &poll, MemoryAccount *account) {
-    InputPattern input = a.index_type == PERM_INDEX_I32 ? read_as<std::int32_t>(a, poll, account)
-                                                        : read_as<std::int64_t>(a, poll, account);
+InputPattern read_as_given(const perm_csr &a, MemoryAccount *account) {
+    InputPattern input = a.index_type == PERM_INDEX_I32 ? read_as<std::int32_t>(a, account)
+                                                        : read_as<std::int64_t>(a, account);
     input.value_type = static_cast<perm_value_type>(a.value_type);
     input.row_weights = a.row_unmatched != nullptr;
     input.col_weights = a.col_unmatched != nullptr;
@@ -203,7 +203,7 @@ InputPattern read_as_given(const perm_csr &a, const Poll &poll, MemoryAccount *a
 
 } // namespace
 
-InputPattern read_rectangle(const perm_csr *given, const Poll &poll, MemoryAccount *account) {
+InputPattern read_rectangle(const perm_csr *given, MemoryAccount *account) {
     const perm_csr a = checked(given);
     if (a.row_multiplicity || a.col_multiplicity) bad_matrix("its lines have multiplicities: write them out");
     if (a.row_unmatched || a.col_unmatched)
@@ -211,58 +211,54 @@ InputPattern read_rectangle(const perm_csr *given, const Poll &poll, MemoryAccou
     if (a.n_rows > a.n_cols)
         bad_matrix(
             formatted("the matrix has {} rows and {} columns: more rows than columns", a.n_rows, a.n_cols));
-    return read_as_given(a, poll, account);
+    return read_as_given(a, account);
 }
 
-std::optional<InputPattern> read_as_two_sided_graph(const perm_csr *given, const Poll &poll,
-                                                    MemoryAccount *account) {
+std::optional<InputPattern> read_as_two_sided_graph(const perm_csr *given, MemoryAccount *account) {
     const perm_csr a = checked(given);
     constexpr std::int64_t least_lines = 16; // of fewer, either way takes microseconds
     constexpr double fullest = 0.25;
     if (!a.row_unmatched || !a.col_unmatched || a.n_rows + a.n_cols < least_lines ||
         static_cast<double>(a.nnz) > fullest * static_cast<double>(a.n_rows) * static_cast<double>(a.n_cols))
         return {};
-    return as_two_sided_graph(read_as_given(a, poll, account),
-                              LineCounts(a.row_multiplicity, a.n_rows, "row"),
-                              LineCounts(a.col_multiplicity, a.n_cols, "col"), poll, account);
+    return as_two_sided_graph(read_as_given(a, account), LineCounts(a.row_multiplicity, a.n_rows, "row"),
+                              LineCounts(a.col_multiplicity, a.n_cols, "col"), account);
 }
 
-InputPattern read_free(const perm_csr *given, MatrixFunction function, const Poll &poll,
-                       MemoryAccount *account) {
+InputPattern read_free(const perm_csr *given, MatrixFunction function, MemoryAccount *account) {
     perm_csr a = checked(given);
     if (a.row_unmatched || a.col_unmatched)
         throw Error(PERM_BAD_ARGUMENT,
                     "row_unmatched and col_unmatched must be NULL here: every line may stay unmatched");
     a.row_unmatched = &a; // any place: what stands there is not read
     if (function == MatrixFunction::permanent) a.col_unmatched = &a;
-    return read_pattern(&a, function, poll, account);
+    return read_pattern(&a, function, account);
 }
 
-InputPattern read_once(const perm_csr *given, const Poll &poll, MemoryAccount *account) {
+InputPattern read_once(const perm_csr *given, MemoryAccount *account) {
     const perm_csr a = checked(given);
-    InputPattern input = read_as_given(a, poll, account);
+    InputPattern input = read_as_given(a, account);
     LineCounts(a.row_multiplicity, a.n_rows, "row"); // which are checked
     LineCounts(a.col_multiplicity, a.n_cols, "col");
     return input;
 }
 
-InputPattern read_pattern(const perm_csr *given, const Poll &poll, MemoryAccount *account) {
+InputPattern read_pattern(const perm_csr *given, MemoryAccount *account) {
     const perm_csr a = checked(given);
-    InputPattern input = read_as_given(a, poll, account);
+    InputPattern input = read_as_given(a, account);
     const LineCounts row_count(a.row_multiplicity, a.n_rows, "row");
     const LineCounts column_count(a.col_multiplicity, a.n_cols, "col");
     const bool repeats = a.row_multiplicity || a.col_multiplicity;
     if (row_count.sum() == column_count.sum() && !repeats && !input.row_weights && !input.col_weights)
         return input;
-    input = written_out(std::move(input), row_count, column_count, poll, account);
+    input = written_out(std::move(input), row_count, column_count, account);
     input.multiplied = repeats;
     input.repeats = repeats || std::max(input.free_rows, input.free_columns) > 1;
     return input;
 }
 
-InputPattern read_pattern(const perm_csr *given, MatrixFunction function, const Poll &poll,
-                          MemoryAccount *account) {
-    if (function == MatrixFunction::permanent) return read_pattern(given, poll, account);
+InputPattern read_pattern(const perm_csr *given, MatrixFunction function, MemoryAccount *account) {
+    if (function == MatrixFunction::permanent) return read_pattern(given, account);
     const perm_csr a = checked(given);
     const bool are_same = !a.col_multiplicity ||
                           (a.row_multiplicity && a.n_rows == a.n_cols &&
@@ -271,14 +267,14 @@ InputPattern read_pattern(const perm_csr *given, MatrixFunction function, const 
         throw Error(PERM_BAD_ARGUMENT,
                     "rows and columns are the same lines of a hafnian: give their multiplicities "
                     "in row_multiplicity alone, or the same ones in both");
-    InputPattern input = read_as_given(a, poll, account);
+    InputPattern input = read_as_given(a, account);
     return as_graph(std::move(input), LineCounts(a.row_multiplicity, a.n_rows, "row"),
-                    function == MatrixFunction::loop_hafnian, poll, account);
+                    function == MatrixFunction::loop_hafnian, account);
 }
 
-Values spread(const Values &written, const std::vector<std::int64_t> &source, const Poll &poll) {
+Values spread(const Values &written, const std::vector<std::int64_t> &source) {
     Values out;
-    PolledSteps steps(poll);
+    PolledSteps steps;
     written.wide.empty() ? out.real.reserve(source.size()) : out.wide.reserve(source.size());
     for (const std::int64_t k : source) {
         steps.take(written.wide.empty() ? 1 : 64);
@@ -334,7 +330,7 @@ GivenValues::GivenValues(const InputPattern &input, const perm_csr &a) : data_(a
     data_ = joined_.data();
 }
 
-Values read_values(const InputPattern &input, const void *values, const Poll &poll, MemoryAccount *account) {
+Values read_values(const InputPattern &input, const void *values, MemoryAccount *account) {
     const std::size_t count = at(value_count(input));
     constexpr std::size_t of_exact = sizeof(Gaussian) + 3 * 32; // with short digits
     const bool exact = input.value_type == PERM_VALUE_C128 || input.value_type == PERM_VALUE_TEXT;
@@ -344,10 +340,10 @@ Values read_values(const InputPattern &input, const void *values, const Poll &po
         return {std::vector<double>(count, 1.0), {}};
     }
     if (input.written) {
-        const Values written = read_values(*input.written, values, poll, account);
+        const Values written = read_values(*input.written, values, account);
         const bool is_of_two_sides = input.written->col_weights; // the matrix, of which the graph is one
-        if (input.pattern.one_sided && !is_of_two_sides) require_symmetric(*input.written, written, poll);
-        return spread(written, input.source, poll);
+        if (input.pattern.one_sided && !is_of_two_sides) require_symmetric(*input.written, written);
+        return spread(written, input.source);
     }
     if (count > 0 && !values)
         throw Error(PERM_BAD_ARGUMENT,
@@ -355,7 +351,7 @@ Values read_values(const InputPattern &input, const void *values, const Poll &po
     Values out;
     out.real.reserve(count);
     const ValueReader reader(input.value_type, values);
-    PolledSteps steps(poll);
+    PolledSteps steps;
     for (std::size_t k = 0; k < count; ++k) {
         steps.take(out.wide.empty() ? 2 : 32);
         double real = 1;

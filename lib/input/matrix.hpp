@@ -26,22 +26,20 @@ const char *difference(const InputPattern &x, const InputPattern &y);
 
 // Throws Error (PERM_BAD_ARGUMENT, PERM_BAD_MATRIX, PERM_UNSUPPORTED) naming the row and column at fault.
 // `account` (may be none) throws before what it cannot hold is copied.
-InputPattern read_pattern(const perm_csr *a, const Poll &poll = no_poll, MemoryAccount *account = nullptr);
+InputPattern read_pattern(const perm_csr *a, MemoryAccount *account = nullptr);
 
 // Each line once, whatever its multiplicity, which is checked: so `values_given` are known.
-InputPattern read_once(const perm_csr *a, const Poll &poll = no_poll, MemoryAccount *account = nullptr);
+InputPattern read_once(const perm_csr *a, MemoryAccount *account = nullptr);
 
 // Of what is computed of it: a graph, for hafnians.
-InputPattern read_pattern(const perm_csr *a, MatrixFunction function, const Poll &poll = no_poll,
-                          MemoryAccount *account = nullptr);
+InputPattern read_pattern(const perm_csr *a, MatrixFunction function, MemoryAccount *account = nullptr);
 
 // As if every row and every column might stay unmatched, with weight 1, whose places must be given as 1.
-InputPattern read_free(const perm_csr *a, MatrixFunction function, const Poll &poll = no_poll,
-                       MemoryAccount *account = nullptr);
+InputPattern read_free(const perm_csr *a, MatrixFunction function, MemoryAccount *account = nullptr);
 
 // With no more rows than columns, as it was given: `pattern` is that; there are no multiplicities, and no
 // weights.
-InputPattern read_rectangle(const perm_csr *a, const Poll &poll = no_poll, MemoryAccount *account = nullptr);
+InputPattern read_rectangle(const perm_csr *a, MemoryAccount *account = nullptr);
 
 std::size_t size_of(perm_value_type type); // of one value, in bytes
 
@@ -59,11 +57,10 @@ class GivenValues {
     const void *data_;
 };
 
-Values read_values(const InputPattern &input, const void *values, const Poll &poll = no_poll,
-                   MemoryAccount *account = nullptr);
+Values read_values(const InputPattern &input, const void *values, MemoryAccount *account = nullptr);
 
 // The values of `written`, each as often as its entry stands in the pattern; `source` as InputPattern's.
-Values spread(const Values &written, const std::vector<std::int64_t> &source, const Poll &poll);
+Values spread(const Values &written, const std::vector<std::int64_t> &source);
 
 // Leaves out the entries whose value is 0. Complex values that are all real become real.
 void simplify(InputPattern &input, Values &values);

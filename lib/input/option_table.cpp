@@ -43,7 +43,7 @@ constexpr const char *call_names[] = {"perm_compute",
                                       "perm_periodic_generating_function",
                                       "perm_periodic_growth",
                                       "perm compute --or-estimate"};
-static_assert(std::size(call_names) == static_cast<std::size_t>(Call::or_estimate) + 1);
+static_assert(std::size(call_names) == static_cast<std::size_t>(ApiCall::or_estimate) + 1);
 
 template <class Each> class Set {
   public:
@@ -64,7 +64,7 @@ template <class Each> class Set {
 // A rule names options that do not count for some calls, but with these values, or that are accepted and have
 // nothing to do.
 struct Rule {
-    Set<Call> calls;
+    Set<ApiCall> calls;
     Set<Option> options;
     const char *values;                   // by commas; "": but its default
     const char *why;                      // and what to do instead
@@ -74,45 +74,46 @@ struct Rule {
 namespace option_rules {
 using enum Option;
 
-using Calls = Set<Call>;
-constexpr Calls derivatives{Call::plan_gradient, Call::plan_gradient_batch, Call::plan_hessian_product};
-constexpr Calls of_plans = derivatives | Calls{Call::plan_marginals};
-constexpr Calls full_sums{Call::sub_permanents, Call::gradients, Call::sample_photons};
-constexpr Calls estimates{Call::estimate, Call::estimate_shards};
-constexpr Calls far_periods{Call::periodic_generating_function, Call::periodic_growth};
-constexpr Calls periods = far_periods | Calls{Call::periodic_create, Call::periodic_execute};
+using Calls = Set<ApiCall>;
+constexpr Calls derivatives{ApiCall::plan_gradient, ApiCall::plan_gradient_batch,
+                            ApiCall::plan_hessian_product};
+constexpr Calls of_plans = derivatives | Calls{ApiCall::plan_marginals};
+constexpr Calls full_sums{ApiCall::sub_permanents, ApiCall::gradients, ApiCall::sample_photons};
+constexpr Calls estimates{ApiCall::estimate, ApiCall::estimate_shards};
+constexpr Calls far_periods{ApiCall::periodic_generating_function, ApiCall::periodic_growth};
+constexpr Calls periods = far_periods | Calls{ApiCall::periodic_create, ApiCall::periodic_execute};
 
 constexpr Rule rules[] = {
-    {~Calls{Call::plan_create, Call::plan_load, Call::or_estimate},
+    {~Calls{ApiCall::plan_create, ApiCall::plan_load, ApiCall::or_estimate},
      {machine},
      "",
      "what is planned for another machine is not to be executed here: save the plan and load it there, "
      "or leave out the option machine"},
 
-    {Calls{Call::compute_product, Call::permanents, Call::plan_hessian_product, Call::bounds,
-           Call::or_estimate} |
+    {Calls{ApiCall::compute_product, ApiCall::permanents, ApiCall::plan_hessian_product, ApiCall::bounds,
+           ApiCall::or_estimate} |
          full_sums | estimates | periods,
      {function},
      "",
      "this is known of permanents alone: hafnians are computed, planned, executed in batches and in shards, "
      "they have derivatives, probabilities, polynomials, matchings and samples of these",
      PERM_UNSUPPORTED},
-    {{Call::matchings},
+    {{ApiCall::matchings},
      {function},
      "hafnian",
      "matchings of a graph are counted with function hafnian: lines that stay single count 1 each",
      PERM_UNSUPPORTED},
 
-    {{Call::plan_gradient_batch, Call::plan_hessian_product, Call::plan_marginals},
+    {{ApiCall::plan_gradient_batch, ApiCall::plan_hessian_product, ApiCall::plan_marginals},
      {checkpoint, checkpoint_seconds},
      "",
      "executions of a plan are kept in it, or one gradient, not several, second derivatives or "
      "probabilities: leave it out"},
-    {{Call::plan_shards, Call::estimate_shards},
+    {{ApiCall::plan_shards, ApiCall::estimate_shards},
      {checkpoint, checkpoint_seconds},
      "",
      "what a shard comes to is the caller's to keep, and to combine again: leave it out"},
-    {{Call::plan_shards},
+    {{ApiCall::plan_shards},
      {chunks},
      "",
      "chunks that are equal are not the same on every machine, so they cannot be shared out: use chunks "
@@ -135,29 +136,29 @@ constexpr Rule rules[] = {
      "nothing is expanded for derivatives and probabilities, nor divided into chunks: make the plan "
      "without it"},
 
-    {{Call::compute_product},
+    {{ApiCall::compute_product},
      {engine},
      "auto, low_rank",
      "factors are computed with by engine low_rank alone: leave the engine at auto, or compute the matrix "
      "and take its permanent (perm_compute)"},
-    {{Call::compute_product},
+    {{ApiCall::compute_product},
      {precision},
      "auto, exact",
      "the permanent of a product is exact, and rounded once: use precision auto or exact"},
-    {{Call::compute_product},
+    {{ApiCall::compute_product},
      {device},
      "auto, cpu",
      "polynomials are multiplied on the processor: use device auto or cpu"},
-    {{Call::compute_product},
+    {{ApiCall::compute_product},
      {seed, without, decompose, chunks, gpus},
      "",
      "the permanent of a product is computed from its factors, without a search or reductions: leave it out"},
 
-    {{Call::matchings},
+    {{ApiCall::matchings},
      {precision},
      "auto, exact",
      "the numbers of matchings are exact: leave the precision at auto"},
-    {{Call::polynomial},
+    {{ApiCall::polynomial},
      {precision},
      "auto, double, dd, exact, mod:P",
      "coefficients are computed with precision auto, double, dd, exact or mod:P"},
@@ -171,18 +172,21 @@ constexpr Rule rules[] = {
      {precision},
      "auto, double",
      "these are computed in doubles, with certain bounds: use precision auto or double"},
-    {{Call::sample_photons},
+    {{ApiCall::sample_photons},
      {device},
      "auto, cpu",
      "photons are drawn on the processor: use device auto or cpu"},
 
-    {{Call::bounds},
+    {{ApiCall::bounds},
      {engine, precision, tolerance, seed, decompose, chunks, checkpoint, checkpoint_seconds, gpus},
      "",
      "bounds are certain, and as close as they come at once, in doubles, in one way: leave it out; the "
      "permanent itself (perm_compute) and an estimate to a precision (perm_estimate) have such options"},
-    {{Call::bounds}, {device}, "auto, cpu", "bounds are computed on the processor: use device auto or cpu"},
-    {{Call::compute_product, Call::bounds},
+    {{ApiCall::bounds},
+     {device},
+     "auto, cpu",
+     "bounds are computed on the processor: use device auto or cpu"},
+    {{ApiCall::compute_product, ApiCall::bounds},
      {cache_dir, cache_limit_bytes},
      "",
      "no kernels are compiled, so none are kept: leave it out",
@@ -194,12 +198,12 @@ constexpr Rule rules[] = {
      "an estimate is drawn from samples: what it is to come to is told by epsilon, delta, method and "
      "samples; leave it out, or compute the permanent (perm_compute)"},
 
-    {{Call::sample, Call::sampler_create},
+    {{ApiCall::sample, ApiCall::sampler_create},
      {engine, precision, tolerance, without, decompose, chunks, gpus},
      "",
      "matchings are drawn with their exact probabilities, along the frontier, line by line or by rejection: "
      "leave it out"},
-    {{Call::sampler_create},
+    {{ApiCall::sampler_create},
      {checkpoint, checkpoint_seconds},
      "",
      "what a sampler draws, or a shard, is the caller's to keep: leave it out, or draw all at once "
@@ -221,16 +225,16 @@ constexpr Rule rules[] = {
      "",
      "a periodic matrix is computed by the operator of one cell, without a search or reductions: leave "
      "it out"},
-    {{Call::periodic_execute},
+    {{ApiCall::periodic_execute},
      {precision},
      "auto, double, dd, exact, mod:P",
      "a periodic matrix is computed with precision auto, double, dd, exact or mod:P",
      PERM_UNSUPPORTED},
-    {{Call::periodic_generating_function},
+    {{ApiCall::periodic_generating_function},
      {precision},
      "auto, exact",
      "a generating function is exact: use precision auto or exact; the terms are had in others"},
-    {{Call::periodic_growth},
+    {{ApiCall::periodic_growth},
      {precision},
      "auto, double, exact",
      "the growth is a certain bracket in doubles: leave the precision at auto; the terms are had in "
@@ -241,7 +245,7 @@ constexpr Rule rules[] = {
      "a generating function is exact, and the growth a bracket as narrow as doubles are: leave it out, "
      "or ask for terms"},
 
-    {{Call::or_estimate},
+    {{ApiCall::or_estimate},
      {precision},
      "auto, double, kahan, dq, dd, mpfr:BITS",
      "an estimate has neither a residue nor exact numbers: leave out the one or the other"},
@@ -303,7 +307,7 @@ bool is_among(std::string_view values, const std::string &value) {
 
 } // namespace
 
-void require_counting(const Options &options, Call call) {
+void require_counting(const Options &options, ApiCall call) {
     for (const Rule &rule : rules) {
         if (rule.status == PERM_OK || !rule.calls.has(call)) continue;
         for (const OptionFacts &option : all_options()) {
@@ -314,7 +318,7 @@ void require_counting(const Options &options, Call call) {
     }
 }
 
-Options read_options(const perm_opts *opts, Call call) {
+Options read_options(const perm_opts *opts, ApiCall call) {
     Options options = read_options(opts);
     require_counting(options, call);
     return options;
@@ -330,7 +334,7 @@ std::string option_table_json() {
     const auto calls_of = [](const auto &is_listed) {
         Json names = Json::Array();
         for (std::size_t k = 0; k < std::size(call_names); ++k)
-            if (is_listed(static_cast<Call>(k))) names.push_back(call_names[k]);
+            if (is_listed(static_cast<ApiCall>(k))) names.push_back(call_names[k]);
         return names;
     };
     const auto all = [](auto) { return true; };
@@ -342,7 +346,7 @@ std::string option_table_json() {
                            {"values", values_of(one)},
                            {"otherwise", one.otherwise}};
     for (const Rule &rule : rules)
-        refusals.push_back(Json{{"calls", calls_of([&](Call call) { return rule.calls.has(call); })},
+        refusals.push_back(Json{{"calls", calls_of([&](ApiCall call) { return rule.calls.has(call); })},
                                 {"options", options_of([&](Option one) { return rule.options.has(one); })},
                                 {"values", rule.values},
                                 {"status", static_cast<int>(rule.status)},

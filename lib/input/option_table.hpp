@@ -8,7 +8,7 @@
 
 namespace libperm {
 
-enum class Call {
+enum class ApiCall {
     compute, // and perm_compute_with_plan
     compute_product,
     permanents,
@@ -40,10 +40,10 @@ enum class Call {
 
 // Throws Error, with a text that says what to do instead, of the first option that is given and does not
 // count.
-void require_counting(const Options &options, Call call);
+void require_counting(const Options &options, ApiCall call);
 
 // Reads them for a call, and requires that they count for it.
-Options read_options(const perm_opts *opts, Call call);
+Options read_options(const perm_opts *opts, ApiCall call);
 
 // Writes the table for others (PERM_FORMAT_OPTIONS).
 std::string option_table_json();

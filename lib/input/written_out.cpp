@@ -64,8 +64,8 @@ void warn_if_none_matches(std::int64_t rows, std::int64_t cols, const Added &add
 class Writer {
   public:
     Writer(const InputPattern &given, const LineCounts &row_count, const LineCounts &column_count,
-           const Poll &poll, MemoryAccount *account)
-        : steps_(poll),
+           MemoryAccount *account)
+        : steps_(),
           given_(given),
           row_count_(row_count),
           column_count_(column_count),
@@ -229,9 +229,9 @@ LineCounts::LineCounts(const std::int64_t *given, std::int64_t lines, const char
 }
 
 InputPattern written_out(InputPattern given, const LineCounts &row_count, const LineCounts &column_count,
-                         const Poll &poll, MemoryAccount *account) {
+                         MemoryAccount *account) {
     const auto written = std::make_shared<const InputPattern>(std::move(given));
-    InputPattern out = Writer(*written, row_count, column_count, poll, account).run();
+    InputPattern out = Writer(*written, row_count, column_count, account).run();
     out.written = written;
     return out;
 }

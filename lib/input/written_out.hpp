@@ -38,6 +38,6 @@ class LineCounts {
 //
 // Where fewer lines may stay unmatched than there are too many, empty lines: the permanent is 0.
 InputPattern written_out(InputPattern given, const LineCounts &row_count, const LineCounts &column_count,
-                         const Poll &poll, MemoryAccount *account);
+                         MemoryAccount *account);
 
 } // namespace libperm

@@ -18,10 +18,10 @@ struct Term {
     Line u, v;
 };
 
-std::vector<Term> terms_of(ExactBlock &&u, ExactBlock &&v, const Poll &poll) {
+std::vector<Term> terms_of(ExactBlock &&u, ExactBlock &&v) {
     const std::size_t rank = at(u.pattern.cols);
     std::vector<Term> terms(rank);
-    PolledSteps steps(poll);
+    PolledSteps steps;
     for (std::size_t k = 0; k < u.values.size(); ++k) {
         steps.take(4);
         terms[k % rank].u.push_back(std::move(u.values[k]));
@@ -63,18 +63,18 @@ bool merge(std::vector<Term> &terms, Line Term::*side, Line Term::*other, Polled
     return false;
 }
 
-void leave_out(std::vector<Term> &terms, const Poll &poll) {
+void leave_out(std::vector<Term> &terms) {
     constexpr std::size_t most = 64; // of more, some in proportion do not help
-    PolledSteps steps(poll);
+    PolledSteps steps;
     do std::erase_if(terms, [](const Term &x) { return is_zero_line(x.u) || is_zero_line(x.v); });
     while (terms.size() <= most &&
            (merge(terms, &Term::u, &Term::v, steps) || merge(terms, &Term::v, &Term::u, steps)));
 }
 
 // The matrix itself, beside that of 1.
-void multiply_out(ExactBlock &u, ExactBlock &v, const Poll &poll) {
+void multiply_out(ExactBlock &u, ExactBlock &v) {
     const std::size_t n = at(u.pattern.rows), rank = at(u.pattern.cols);
-    PolledSteps steps(poll);
+    PolledSteps steps;
     ExactBlock product, one;
     for (std::size_t i = 0; i < n; ++i)
         for (std::size_t j = 0; j < n; ++j) {
@@ -97,8 +97,8 @@ void multiply_out(ExactBlock &u, ExactBlock &v, const Poll &poll) {
 }
 
 // Leaves u without a divisor in common: what u is larger by than v, or smaller, is no matter of its rows.
-void balance(Term &term, const Poll &poll) {
-    PolledSteps steps(poll);
+void balance(Term &term) {
+    PolledSteps steps;
     mpq_class common = 0;
     for (const Gaussian &x : term.u)
         for (const mpq_class *part : {&x.re, &x.im}) {
@@ -116,8 +116,8 @@ void balance(Term &term, const Poll &poll) {
     }
 }
 
-ExactBlock block_of(std::vector<Term> &terms, Line Term::*side, std::int32_t n, const Poll &poll) {
-    PolledSteps steps(poll);
+ExactBlock block_of(std::vector<Term> &terms, Line Term::*side, std::int32_t n) {
+    PolledSteps steps;
     ExactBlock block;
     block.pattern.rows = n;
     block.pattern.cols = static_cast<std::int32_t>(terms.size());
@@ -148,8 +148,8 @@ bool has_zero_row(const IntegerBlock &a) {
 }
 
 // log2 prod_i sum_t |x_it| sum_j |y_jt|, or more.
-double bits_by_rows(const IntegerBlock &x, const IntegerBlock &y, const Poll &poll) {
-    PolledSteps steps(poll);
+double bits_by_rows(const IntegerBlock &x, const IntegerBlock &y) {
+    PolledSteps steps;
     const std::size_t rank = at(x.pattern.cols);
     std::vector<mpz_class> sum(rank);
     for (std::size_t k = 0; k < y.re.size(); ++k) {
@@ -172,21 +172,21 @@ double bits_by_rows(const IntegerBlock &x, const IntegerBlock &y, const Poll &po
 
 } // namespace
 
-IntegerFactors integer_factors(ExactBlock u, ExactBlock v, const Poll &poll) {
+IntegerFactors integer_factors(ExactBlock u, ExactBlock v) {
     const std::int32_t n = u.pattern.rows;
-    if (u.pattern.cols > n && monomial_count(n, n) <= most_monomials) multiply_out(u, v, poll);
-    std::vector<Term> terms = terms_of(std::move(u), std::move(v), poll);
-    leave_out(terms, poll);
-    for (Term &term : terms) balance(term, poll);
-    IntegerFactors out{integer_rows(block_of(terms, &Term::u, n, poll), poll),
-                       integer_rows(block_of(terms, &Term::v, n, poll), poll), false};
+    if (u.pattern.cols > n && monomial_count(n, n) <= most_monomials) multiply_out(u, v);
+    std::vector<Term> terms = terms_of(std::move(u), std::move(v));
+    leave_out(terms);
+    for (Term &term : terms) balance(term);
+    IntegerFactors out{integer_rows(block_of(terms, &Term::u, n)), integer_rows(block_of(terms, &Term::v, n)),
+                       false};
     out.has_zero_line = has_zero_row(out.u) || has_zero_row(out.v);
     return out;
 }
 
-std::int64_t permanent_bits(const IntegerFactors &factors, const Poll &poll) {
+std::int64_t permanent_bits(const IntegerFactors &factors) {
     return static_cast<std::int64_t>(
-        std::min(bits_by_rows(factors.u, factors.v, poll), bits_by_rows(factors.v, factors.u, poll)));
+        std::min(bits_by_rows(factors.u, factors.v), bits_by_rows(factors.v, factors.u)));
 }
 
 } // namespace libperm

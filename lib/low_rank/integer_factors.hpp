@@ -16,9 +16,9 @@ struct IntegerFactors {
 
 // Without the columns that are 0 in one of them or a multiple of another there; rows without a divisor in
 // common.
-IntegerFactors integer_factors(ExactBlock u, ExactBlock v, const Poll &poll = no_poll);
+IntegerFactors integer_factors(ExactBlock u, ExactBlock v);
 
 // b with |re|, |im| < 2^b for the parts of the permanent of the whole numbers, for certain.
-std::int64_t permanent_bits(const IntegerFactors &factors, const Poll &poll = no_poll);
+std::int64_t permanent_bits(const IntegerFactors &factors);
 
 } // namespace libperm

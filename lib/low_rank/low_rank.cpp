@@ -117,8 +117,8 @@ class FactorsModulo {
           values_(residues.values[matrix]),
           field_(residues.primes[matrix]) {}
 
-    std::uint64_t permanent(RunControl &control) const {
-        return permanent_of_forms(monomials_, field_, columns(), rows_solved(), plan_.products, control);
+    std::uint64_t permanent() const {
+        return permanent_of_forms(monomials_, field_, columns(), rows_solved(), plan_.products);
     }
 
   private:
@@ -173,16 +173,16 @@ class FactorsModulo {
 };
 
 // n! a_00^-n prod a_i0 prod a_0j.
-EngineResult nearly_rank_one(const Block &block, RunControl &control) {
+EngineResult nearly_rank_one(const Block &block) {
     const std::size_t n = at(block.n());
     const std::vector<Tracked> &a = block.values;
     Tracked product = tracked(1);
     for (std::size_t i = 0; i < n; ++i)
         product = product * a[i * n] * a[i] / a[0] * tracked(static_cast<double>(i + 1));
     constexpr double of_products = 0x1p-51; // four roundings
-    const double d = distance_from_rank_one(block, infinity, [&control] { control.poll(); }) + of_products,
+    const double d = distance_from_rank_one(block, infinity) + of_products,
                  roundings = 4.0 * static_cast<double>(n);
-    control.advance(static_cast<double>(block.pattern.nnz()));
+    call().advance(static_cast<double>(block.pattern.nnz()));
     const double share = std::expm1(static_cast<double>(n) * d) * (1 + 0x1p-40) + roundings * 0x1p-52;
     EngineResult result;
     result.value = ball_from(block, product.value, std::fabs(product.value) * share, product.exp2);
@@ -242,13 +242,13 @@ void check_low_rank(const Candidate &c) { require(plan_as<LowRankPlan>(c) && !c.
 EngineResult run_low_rank(const EngineRun &run, const EngineInput &input) {
     const LowRankPlan &plan = *plan_as<LowRankPlan>(run.choice);
     const Residues *residues = input.residues();
-    if (!residues) return nearly_rank_one(*input.block(), run.control);
+    if (!residues) return nearly_rank_one(*input.block());
     const auto rank = static_cast<std::int32_t>(plan.lines.rows.size());
     const double shared = bytes_of_forms(plan.n, rank, 0), each = bytes_of_forms(plan.n, rank, 1) - shared;
-    const Charge charge(&run.control.memory(), static_cast<std::int64_t>(shared));
-    const Monomials monomials(plan.n, rank, [&run] { run.control.poll(); });
-    return matrix_by_matrix(run.control, *residues, plan.products, each, [&](std::uint64_t matrix) {
-        return FactorsModulo(plan, monomials, *residues, matrix).permanent(run.control);
+    const Charge charge(&call().memory(), static_cast<std::int64_t>(shared));
+    const Monomials monomials(plan.n, rank);
+    return matrix_by_matrix(*residues, plan.products, each, [&](std::uint64_t matrix) {
+        return FactorsModulo(plan, monomials, *residues, matrix).permanent();
     });
 }
 

@@ -83,19 +83,18 @@ void multiply(std::vector<std::uint64_t> &c, const std::uint64_t *form, std::int
 }
 
 std::vector<std::uint64_t> product_of(const Monomials &monomials, const Montgomery &field,
-                                      std::vector<std::uint64_t> forms, std::uint64_t &scale, double work,
-                                      RunControl &control) {
+                                      std::vector<std::uint64_t> forms, std::uint64_t &scale, double work) {
     const std::size_t r = at(monomials.variables());
     const double of_form = work / monomials.degree();
     if (r == 2) // where quotients would take as long as all the rest
         return product_of_binary_forms(
-            field, forms, [&](std::size_t count) { control.advance(of_form * static_cast<double>(count)); });
+            field, forms, [&](std::size_t count) { call().advance(of_form * static_cast<double>(count)); });
     divide_forms(forms, r, field, scale);
     std::vector<std::uint64_t> product(monomials.count());
     product[0] = field.to(1);
     for (std::size_t k = 0; k < forms.size(); k += r) {
         multiply(product, &forms[k], static_cast<std::int32_t>(k / r) + 1, monomials, field);
-        control.advance(of_form);
+        call().advance(of_form);
     }
     return product;
 }
@@ -111,15 +110,14 @@ double monomial_count(std::int32_t n, std::int32_t variables) {
     return std::round(count);
 }
 
-Monomials::Monomials(std::int32_t n, std::int32_t variables, const Poll &poll)
-    : n_(n), variables_(variables), below_{0} {
+Monomials::Monomials(std::int32_t n, std::int32_t variables) : n_(n), variables_(variables), below_{0} {
     const std::size_t written = at(variables) - 1;
     if (written == 0) {
         below_.resize(at(n) + 2, 1);
         return;
     }
     const LexicographicOrder order(n, written);
-    PolledSteps steps(poll);
+    PolledSteps steps;
     divided_.resize(written);
     const auto all = static_cast<std::size_t>(monomial_count(n, variables));
     exponents_.reserve(all * written);
@@ -162,19 +160,17 @@ double bytes_of_forms(std::int32_t n, std::int32_t variables, double primes) {
 
 std::uint64_t permanent_of_forms(const Monomials &monomials, const Montgomery &field,
                                  const std::vector<std::uint64_t> &rows,
-                                 const std::vector<std::uint64_t> &columns, double work,
-                                 RunControl &control) {
-    const Charge charge(&control.memory(), static_cast<std::int64_t>(bytes_at_work(monomials.variables()) *
-                                                                     static_cast<double>(monomials.count())));
+                                 const std::vector<std::uint64_t> &columns, double work) {
+    const Charge charge(&call().memory(), static_cast<std::int64_t>(bytes_at_work(monomials.variables()) *
+                                                                    static_cast<double>(monomials.count())));
     std::uint64_t scale = field.to(1);
-    const std::vector<std::uint64_t> left = product_of(monomials, field, rows, scale, work / 2, control),
-                                     right = product_of(monomials, field, columns, scale, work / 2, control);
+    const std::vector<std::uint64_t> left = product_of(monomials, field, rows, scale, work / 2),
+                                     right = product_of(monomials, field, columns, scale, work / 2);
     std::vector<std::uint64_t> factorial{field.to(1)};
     for (std::int32_t k = 1; k <= monomials.degree(); ++k)
         factorial.push_back(field.multiply(factorial.back(), field.to(at(k))));
     std::uint64_t sum = 0;
-    const Poll poll = [&control] { control.poll(); };
-    PolledSteps steps(poll);
+    PolledSteps steps;
     for (std::size_t m = 0; m < left.size(); ++m) {
         steps.take(32);
         std::uint64_t term = field.multiply(left[m], right[m]);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "lib/number/montgomery.hpp"
-#include "lib/run/run_control.hpp"
+#include "lib/run/call.hpp"
 #include "preprocess/poll.hpp"
 
 #include <array>
@@ -22,7 +22,7 @@ class Monomials {
   public:
     static constexpr std::int32_t none = -1;
 
-    Monomials(std::int32_t n, std::int32_t variables, const Poll &poll = no_poll);
+    Monomials(std::int32_t n, std::int32_t variables);
 
     std::int32_t degree() const { return n_; }
     std::int32_t variables() const { return variables_; }
@@ -66,6 +66,6 @@ std::vector<std::uint64_t> product_of_binary_forms(const Montgomery &field,
 // all.
 std::uint64_t permanent_of_forms(const Monomials &monomials, const Montgomery &field,
                                  const std::vector<std::uint64_t> &rows,
-                                 const std::vector<std::uint64_t> &columns, double work, RunControl &control);
+                                 const std::vector<std::uint64_t> &columns, double work);
 
 } // namespace libperm

@@ -42,18 +42,17 @@ std::vector<std::uint64_t> in_field(std::vector<std::uint64_t> values, const Mon
 
 } // namespace
 
-ProductTask::ProductTask(const perm_factors *given, const Options &options, RunControl &control)
-    : options_(options), charge_(&control.memory()) {
-    const Poll poll = [&control] { control.poll(); };
-    Factors read = read_factors(given, poll, &control.memory());
+ProductTask::ProductTask(const perm_factors *given, const Options &options)
+    : options_(options), charge_(&call().memory()) {
+    Factors read = read_factors(given, &call().memory());
     of_doubles_ = read.value_type == PERM_VALUE_F64 || read.value_type == PERM_VALUE_C128;
     digest_ = std::move(read.digest);
     charge_.resize(read.charge.bytes());
-    factors_ = integer_factors(std::move(read.u), std::move(read.v), poll);
+    factors_ = integer_factors(std::move(read.u), std::move(read.v));
     charge_.resize(bytes_of_numbers(factors_.u) + bytes_of_numbers(factors_.v));
     entries_ = entries_of(factors_.u) + entries_of(factors_.v);
     if (is_known()) return;
-    bits_ = permanent_bits(factors_, poll);
+    bits_ = permanent_bits(factors_);
     require_limits();
 }
 
@@ -108,51 +107,50 @@ KeptAbout ProductTask::about() const {
     return it;
 }
 
-Gaussian ProductTask::permanent(PieceStore *store, RunControl &control) const {
-    const Poll poll = [&control] { control.poll(); };
+Gaussian ProductTask::permanent(PieceStore *store) const {
     const std::size_t each = factors_.is_gaussian() ? 2 : 1;
-    const std::vector<std::uint64_t> primes = enough_primes(bits_, {residue_bits, each == 2}, poll);
+    const std::vector<std::uint64_t> primes = enough_primes(bits_, {residue_bits, each == 2});
     const double share = store ? store->share() : 1, work = static_cast<double>(each) * products();
     const double all = static_cast<double>(primes.size()) * products();
     log_decision(formatted("a product of rank {}: {:.3g} monomials, modulo {} primes", factors_.rank(),
                            monomial_count(factors_.n(), factors_.rank()), primes.size() / each));
-    control.begin(share * all, share * serial_seconds() / options_.threads);
-    RunControl own(control, 1, PieceScope{store, {}});
+    call().begin(share * all, share * serial_seconds() / options_.threads);
+    CurrentCall own(1, PieceScope{store, {}});
     const double shared = bytes_of_forms(factors_.n(), factors_.rank(), 0),
                  of_prime = bytes_of_forms(factors_.n(), factors_.rank(), 1) - shared;
-    const Charge charge(&control.memory(), static_cast<std::int64_t>(shared));
-    const Monomials monomials(factors_.n(), factors_.rank(), poll);
+    const Charge charge(&call().memory(), static_cast<std::int64_t>(shared));
+    const Monomials monomials(factors_.n(), factors_.rank());
     const auto modulo = [&](std::uint64_t k) {
         const std::vector<std::uint64_t> prime(each, primes[each * k]);
-        const Residues u = residues_of(factors_.u.pattern, factors_.u.re, factors_.u.im, prime, poll),
-                       v = residues_of(factors_.v.pattern, factors_.v.re, factors_.v.im, prime, poll);
+        const Residues u = residues_of(factors_.u.pattern, factors_.u.re, factors_.u.im, prime),
+                       v = residues_of(factors_.v.pattern, factors_.v.re, factors_.v.im, prime);
         const Montgomery field(prime[0]);
         Part part{};
         for (std::size_t m = 0; m < each; ++m)
             part[m] = permanent_of_forms(monomials, field, in_field(u.values[m], field),
-                                         in_field(v.values[m], field), products(), own);
+                                         in_field(v.values[m], field), products());
         return part;
     };
     const std::vector<Part> parts =
-        parts_of_pieces(own, primes.size() / each, work, Part{}, each_on_its_thread(own, modulo, of_prime));
+        parts_of_pieces(primes.size() / each, work, Part{}, each_on_its_thread(modulo, of_prime));
     std::vector<std::uint64_t> residues;
     for (const Part &part : parts) residues.insert(residues.end(), part.begin(), part.begin() + each);
-    return from_residues(primes, residues, each == 2, poll, &control.memory()) *
+    return from_residues(primes, residues, each == 2, &call().memory()) *
            Gaussian{factors_.u.factor * factors_.v.factor, 0};
 }
 
-Outcome ProductTask::run(PieceStore *store, RunControl &control, const Told &) const {
+Outcome ProductTask::run(PieceStore *store, const Told &) const {
     Outcome outcome;
     outcome.predicted_seconds = serial_seconds();
     if (is_known()) {
         set_value(outcome, WideBall{{n() == 0 ? 1 : 0, 0}, {}});
     } else {
-        set_value(outcome, WideBall{permanent(store, control), {}});
+        set_value(outcome, WideBall{permanent(store), {}});
         outcome.engine = Engine::low_rank;
         outcome.blocks = outcome.blocks_computed = 1;
         outcome.counts.operations = products() * residues();
     }
-    outcome.counts.peak_bytes = control.memory().peak();
+    outcome.counts.peak_bytes = call().memory().peak();
     if (!of_doubles_ || options_.precision == Precision::exact) return outcome;
     Outcome in_doubles = outcome;
     round_value(in_doubles);

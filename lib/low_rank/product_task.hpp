@@ -16,7 +16,7 @@ namespace libperm {
 class ProductTask final : public TaskOf<Outcome> {
   public:
     // The options must outlive it. Throws Error.
-    ProductTask(const perm_factors *given, const Options &options, RunControl &control);
+    ProductTask(const perm_factors *given, const Options &options);
 
     std::int64_t n() const { return factors_.n(); }
     std::int64_t entries() const { return entries_; } // of both factors that take part and are not 0
@@ -25,7 +25,7 @@ class ProductTask final : public TaskOf<Outcome> {
     ShardCount shards() const override;
     KeptAbout about() const override;
     // Exact; of doubles rounded to a double, unless precision or tolerance ask for more.
-    Outcome run(PieceStore *store, RunControl &control, const Told &told) const override;
+    Outcome run(PieceStore *store, const Told &told) const override;
 
   private:
     bool is_known() const { return n() == 0 || factors_.rank() == 0 || factors_.has_zero_line; }
@@ -33,7 +33,7 @@ class ProductTask final : public TaskOf<Outcome> {
     double products() const; // for one of them
     double serial_seconds() const;
     void require_limits() const;
-    Gaussian permanent(PieceStore *store, RunControl &control) const;
+    Gaussian permanent(PieceStore *store) const;
 
     const Options &options_;
     bool of_doubles_;

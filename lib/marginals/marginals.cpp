@@ -1,9 +1,9 @@
 #include "lib/marginals/marginals.hpp"
 
 #include "lib/base/error.hpp"
+#include "lib/run/call.hpp"
 #include "lib/run/naming_matrix.hpp"
 #include "lib/run/numbered_sum.hpp"
-#include "lib/run/run_control.hpp"
 #include "preprocess/index.hpp"
 #include "preprocess/matching.hpp"
 #include "preprocess/parallel.hpp"
@@ -34,8 +34,8 @@ bool has_matching(InputPattern input, const void *values) {
 }
 
 // Throws Error for the first that no probability can be made of.
-void check_signs(const InputPattern &given, const void *values, RunControl &control) {
-    const Values read = read_values(given, values, [&control] { control.poll(); });
+void check_signs(const InputPattern &given, const void *values) {
+    const Values read = read_values(given, values);
     for (std::size_t k = 0; k < read.real.size(); ++k)
         if (read.real[k] < 0) refuse_sign(given, static_cast<std::int64_t>(k));
     for (std::size_t k = 0; k < read.wide.size(); ++k)
@@ -84,12 +84,11 @@ Marginals::Marginals(const InputPattern &input) {
     if (!input.pattern.one_sided && !input.multiplied && SetWalk::serves(given)) sets_.emplace(given);
 }
 
-bool Marginals::takes_much(const MarginalsPlan &of, RunControl &control) const {
+bool Marginals::takes_much(const MarginalsPlan &of) const {
     if (sets_) return false;
     GradientWay way; // where there is none, each matrix says so
     const Options &options = of.plan.options;
-    static_cast<void>(
-        within_limits([&] { way = of.derivatives.way(of.plan, of.tape, control, Goal::marginals); }));
+    static_cast<void>(within_limits([&] { way = of.derivatives.way(of.plan, of.tape, Goal::marginals); }));
     return way.sets && way.sets->bytes() > options.memory_limit / (2 * options.threads);
 }
 
@@ -113,51 +112,48 @@ std::optional<MatchingSum> Marginals::run_by_sets(const InputPattern &given, con
     return sum;
 }
 
-MatchingSum Marginals::run_by_derivatives(const MarginalsPlan &of, const void *values, MarginalNumbers to,
-                                          RunControl &control) const {
+MatchingSum Marginals::run_by_derivatives(const MarginalsPlan &of, const void *values,
+                                          MarginalNumbers to) const {
     const Plan &plan = of.plan;
     const InputPattern &given = as_given(plan.input);
-    check_signs(given, values, control);
-    const GradientWay way = of.derivatives.way(plan, of.tape, control, Goal::marginals);
+    check_signs(given, values);
+    const GradientWay way = of.derivatives.way(plan, of.tape, Goal::marginals);
     if (plan.input.multiplied && !given.row_weights && !given.col_weights && plan.input.free_lines() > 0)
         throw Error(PERM_UNSUPPORTED,
                     "a rectangle with multiplicities: give the weights of its longer side's "
                     "lines (1 each), so that it is told how often they stay unmatched");
     MatchingSum sum;
     if (way.sets) {
-        const auto found =
-            marginals_by_sets(*way.sets, given, values, to, plan.options, control, sum.outcome);
+        const auto found = marginals_by_sets(*way.sets, given, values, to, plan.options, sum.outcome);
         if (found) return {*found, sum.outcome, plan.options.threads};
     }
-    sum.value = way.marginals(plan, values, to.marginals, to.bounds, control, sum.outcome);
+    sum.value = way.marginals(plan, values, to.marginals, to.bounds, sum.outcome);
     if (sum.value.re.mantissa != 0 && plan.input.free_lines() > 0) add_implied(given, to);
     return sum;
 }
 
-MatchingSum Marginals::run(const MarginalsPlan &of, const void *values, Work &work, MarginalNumbers to,
-                           RunControl &control) const {
+MatchingSum Marginals::run(const MarginalsPlan &of, const void *values, Work &work,
+                           MarginalNumbers to) const {
     const Plan &plan = of.plan;
     require_values(plan.input, values);
     std::optional<MatchingSum> sum;
     if (sets_) sum = run_by_sets(as_given(plan.input), values, work, to);
-    if (!sum) sum = run_by_derivatives(of, values, to, control);
+    if (!sum) sum = run_by_derivatives(of, values, to);
     return required(*std::move(sum), plan.input, values);
 }
 
 std::optional<MatchingSum> Marginals::run_alone(const InputPattern &input, const Options &options,
-                                                const void *values, Work &work, MarginalNumbers to,
-                                                RunControl &control) const {
+                                                const void *values, Work &work, MarginalNumbers to) const {
     require_values(input, values);
     std::optional<MatchingSum> sum;
     if (sets_) {
         sum = run_by_sets(as_given(input), values, work, to);
     } else if (may_go_by_sets(input, options)) {
-        const auto sets = SetGradient::of(as_given(input), options, [&control] { control.poll(); });
+        const auto sets = SetGradient::of(as_given(input), options);
         if (sets && are_quickest(*sets, input.pattern, options)) {
             sum.emplace();
             sum->threads = options.threads;
-            const auto found =
-                marginals_by_sets(*sets, as_given(input), values, to, options, control, sum->outcome);
+            const auto found = marginals_by_sets(*sets, as_given(input), values, to, options, sum->outcome);
             if (found)
                 sum->value = *found;
             else
@@ -169,29 +165,29 @@ std::optional<MatchingSum> Marginals::run_alone(const InputPattern &input, const
 }
 
 void marginals_of_batch(const MarginalsPlan &of, const Marginals &marginals, const MarginalsBatch &batch,
-                        MarginalNumbers to, RunControl &control,
+                        MarginalNumbers to,
                         const std::function<void(std::int64_t k, const MatchingSum &)> &tell) {
     constexpr double of_a_piece = 1e6; // multiply-adds: about half a millisecond
     const std::int64_t count = batch.count;
     check_stride(of.plan.input, batch.stride, count);
     if (count == 0) return;
     const auto apart = batch.stride * static_cast<std::int64_t>(size_of(of.plan.input.value_type));
-    control.begin(static_cast<double>(count), 0);
+    call().begin(static_cast<double>(count), 0);
     const auto at_once = std::clamp<std::int64_t>(
         static_cast<std::int64_t>(of_a_piece / (marginals.operations() + 1)), 1, count);
     const std::int64_t group = marginals.by_sets() ? at_once : 1;
     const auto one = [&](std::int64_t k, Marginals::Work &work) {
-        RunControl part(control, 0, RunControl::OwnMemory());
+        CurrentCall part(0, Call::OwnMemory());
         const void *of_matrix = batch.values ? static_cast<const char *>(batch.values) + k * apart : nullptr;
         const std::int64_t place = k * marginals.count();
         tell(k, marginals.run(of, of_matrix, work,
-                              {to.marginals + place, to.bounds ? to.bounds + place : nullptr}, part));
+                              {to.marginals + place, to.bounds ? to.bounds + place : nullptr}));
     };
-    if (marginals.takes_much(of, control)) {
+    if (marginals.takes_much(of)) {
         Marginals::Work work;
         for (std::int64_t k = 0; k < count; ++k) {
             naming_matrix(k, true, [&] { one(k, work); });
-            control.advance(1);
+            call().advance(1);
         }
         return;
     }
@@ -203,7 +199,7 @@ void marginals_of_batch(const MarginalsPlan &of, const Marginals &marginals, con
             const auto k = static_cast<std::int64_t>(m);
             naming_matrix(k, true, [&] { one(k, work); });
         }
-        control.advance(some.size());
+        call().advance(some.size());
     });
 }
 

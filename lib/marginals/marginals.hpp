@@ -42,23 +42,20 @@ class Marginals {
 
     // Whether a matrix takes so much memory that those of a batch are to be run one by one, each on all
     // threads.
-    bool takes_much(const MarginalsPlan &of, RunControl &control) const;
+    bool takes_much(const MarginalsPlan &of) const;
 
     // values as perm_plan_execute takes them. Throws Error.
-    MatchingSum run(const MarginalsPlan &of, const void *values, Work &work, MarginalNumbers to,
-                    RunControl &control) const;
+    MatchingSum run(const MarginalsPlan &of, const void *values, Work &work, MarginalNumbers to) const;
 
     // Without a plan, on the threads of the arena that it is called in. None: another way may be the quicker.
     // Throws Error.
     std::optional<MatchingSum> run_alone(const InputPattern &input, const Options &options,
-                                         const void *values, Work &work, MarginalNumbers to,
-                                         RunControl &control) const;
+                                         const void *values, Work &work, MarginalNumbers to) const;
 
   private:
     std::optional<MatchingSum> run_by_sets(const InputPattern &given, const void *values, Work &work,
                                            MarginalNumbers to) const;
-    MatchingSum run_by_derivatives(const MarginalsPlan &of, const void *values, MarginalNumbers to,
-                                   RunControl &control) const;
+    MatchingSum run_by_derivatives(const MarginalsPlan &of, const void *values, MarginalNumbers to) const;
 
     std::int64_t count_;
     std::optional<SetWalk> sets_;
@@ -74,7 +71,7 @@ struct MarginalsBatch {
 // what a matrix gets does not depend on the others. tell(k, sum) is called by any thread. Throws Error,
 // naming the matrix.
 void marginals_of_batch(const MarginalsPlan &of, const Marginals &marginals, const MarginalsBatch &batch,
-                        MarginalNumbers to, RunControl &control,
+                        MarginalNumbers to,
                         const std::function<void(std::int64_t k, const MatchingSum &)> &tell);
 
 } // namespace libperm

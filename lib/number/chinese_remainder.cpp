@@ -45,19 +45,19 @@ template <class Low, class High> void both(std::size_t primes, const Low &low, c
 class ProductTree {
   public:
     // Odd primes below 2^62, none twice. Large products are made on several threads.
-    ProductTree(const std::vector<std::uint64_t> &primes, const Poll &poll)
+    ProductTree(const std::vector<std::uint64_t> &primes)
         : primes_(&primes), fields_(primes.begin(), primes.end()), inverses_(primes.size(), 1) {
-        multiply(root_, 0, primes.size(), poll);
-        find_inverses(root_, sum(root_, inverses_, poll), poll);
+        multiply(root_, 0, primes.size());
+        find_inverses(root_, sum(root_, inverses_));
     }
 
     const mpz_class &product() const { return root_.product; }
 
     // 0 .. product() - 1.
-    mpz_class from(const std::vector<std::uint64_t> &residues, const Poll &poll) const {
+    mpz_class from(const std::vector<std::uint64_t> &residues) const {
         std::vector<std::uint64_t> c(residues.size());
         for (std::size_t k = 0; k < c.size(); ++k) c[k] = fields_[k].multiply(residues[k], inverses_[k]);
-        mpz_class x = sum(root_, c, poll);
+        mpz_class x = sum(root_, c);
         mpz_tdiv_r(x.get_mpz_t(), x.get_mpz_t(), root_.product.get_mpz_t());
         return x;
     }
@@ -76,7 +76,7 @@ class ProductTree {
         std::unique_ptr<Node> low, high; // none of few primes
     };
 
-    void multiply(Node &node, std::size_t begin, std::size_t end, const Poll &poll) const {
+    void multiply(Node &node, std::size_t begin, std::size_t end) const {
         node.begin = begin;
         node.end = end;
         if (end - begin <= primes_of_a_leaf) {
@@ -89,14 +89,14 @@ class ProductTree {
         node.low = std::make_unique<Node>();
         node.high = std::make_unique<Node>();
         both(
-            end - begin, [&] { multiply(*node.low, begin, middle, poll); },
-            [&] { multiply(*node.high, middle, end, poll); });
+            end - begin, [&] { multiply(*node.low, begin, middle); },
+            [&] { multiply(*node.high, middle, end); });
         poll();
         node.product = node.low->product * node.high->product;
     }
 
     // sum_p c_p P / p, P the node's product.
-    mpz_class sum(const Node &node, const std::vector<std::uint64_t> &c, const Poll &poll) const {
+    mpz_class sum(const Node &node, const std::vector<std::uint64_t> &c) const {
         mpz_class low, high;
         if (!node.low) {
             poll();
@@ -111,11 +111,11 @@ class ProductTree {
         both(
             node.end - node.begin,
             [&] {
-                low = sum(*node.low, c, poll);
+                low = sum(*node.low, c);
                 low *= node.high->product;
             },
             [&] {
-                high = sum(*node.high, c, poll);
+                high = sum(*node.high, c);
                 high *= node.low->product;
             });
         poll();
@@ -124,7 +124,7 @@ class ProductTree {
     }
 
     // `rest`: what sum_q M / q leaves modulo the node's product, or a multiple of it more.
-    void find_inverses(const Node &node, mpz_class rest, const Poll &poll) {
+    void find_inverses(const Node &node, mpz_class rest) {
         poll();
         if (!node.low) {
             for (std::size_t k = node.begin; k < node.end; ++k) {
@@ -137,7 +137,7 @@ class ProductTree {
         const auto go_on = [&](const Node &half) {
             mpz_class left;
             mpz_tdiv_r(left.get_mpz_t(), rest.get_mpz_t(), half.product.get_mpz_t());
-            find_inverses(half, std::move(left), poll);
+            find_inverses(half, std::move(left));
         };
         both(
             node.end - node.begin, [&] { go_on(*node.low); }, [&] { go_on(*node.high); });
@@ -149,24 +149,24 @@ class ProductTree {
     Node root_;
 };
 
-ChineseRemainder::ChineseRemainder(const std::vector<std::uint64_t> &primes, bool gaussian, const Poll &poll,
+ChineseRemainder::ChineseRemainder(const std::vector<std::uint64_t> &primes, bool gaussian,
                                    MemoryAccount *account)
     : gaussian_(gaussian), charge_(account) {
     for (std::size_t k = 0; k < primes.size(); k += gaussian ? 2 : 1) primes_.push_back(primes[k]);
     charge_.resize(ProductTree::bytes(primes_.size()));
-    tree_ = std::make_unique<const ProductTree>(primes_, poll);
+    tree_ = std::make_unique<const ProductTree>(primes_);
 }
 
 ChineseRemainder::~ChineseRemainder() = default;
 
-mpz_class ChineseRemainder::symmetric(const std::vector<std::uint64_t> &residues, const Poll &poll) const {
-    mpz_class value = tree_->from(residues, poll);
+mpz_class ChineseRemainder::symmetric(const std::vector<std::uint64_t> &residues) const {
+    mpz_class value = tree_->from(residues);
     if (2 * value > tree_->product()) value -= tree_->product();
     return value;
 }
 
-Gaussian ChineseRemainder::from(const std::vector<std::uint64_t> &residues, const Poll &poll) const {
-    if (!gaussian_) return {symmetric(residues, poll), 0};
+Gaussian ChineseRemainder::from(const std::vector<std::uint64_t> &residues) const {
+    if (!gaussian_) return {symmetric(residues), 0};
     std::vector<std::uint64_t> re, im;
     for (std::size_t k = 0; k < primes_.size(); ++k) {
         poll();
@@ -179,12 +179,12 @@ Gaussian ChineseRemainder::from(const std::vector<std::uint64_t> &residues, cons
         re.push_back(field.multiply(sum, half));
         im.push_back(field.multiply(field.multiply(apart, half), root));
     }
-    return {symmetric(re, poll), symmetric(im, poll)};
+    return {symmetric(re), symmetric(im)};
 }
 
 Gaussian from_residues(const std::vector<std::uint64_t> &primes, const std::vector<std::uint64_t> &residues,
-                       bool gaussian, const Poll &poll, MemoryAccount *account) {
-    return ChineseRemainder(primes, gaussian, poll, account).from(residues, poll);
+                       bool gaussian, MemoryAccount *account) {
+    return ChineseRemainder(primes, gaussian, account).from(residues);
 }
 
 double chinese_remainder_seconds(double primes, double numbers) {

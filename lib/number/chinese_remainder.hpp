@@ -19,7 +19,7 @@ class ChineseRemainder {
   public:
     // `gaussian`: each prime stands there twice, and residues are as in residues_of
     // (lib/number/residues.hpp). `account` holds what the tree of products takes.
-    ChineseRemainder(const std::vector<std::uint64_t> &primes, bool gaussian, const Poll &poll = no_poll,
+    ChineseRemainder(const std::vector<std::uint64_t> &primes, bool gaussian,
                      MemoryAccount *account = nullptr);
     ~ChineseRemainder();
     ChineseRemainder(const ChineseRemainder &) = delete;
@@ -27,10 +27,10 @@ class ChineseRemainder {
 
     // The integer below half the product of the primes in absolute value, or the Gaussian integer with such
     // parts. Some may be asked for at the same time.
-    Gaussian from(const std::vector<std::uint64_t> &residues, const Poll &poll = no_poll) const;
+    Gaussian from(const std::vector<std::uint64_t> &residues) const;
 
   private:
-    mpz_class symmetric(const std::vector<std::uint64_t> &residues, const Poll &poll) const;
+    mpz_class symmetric(const std::vector<std::uint64_t> &residues) const;
 
     std::vector<std::uint64_t> primes_; // each once
     bool gaussian_;
@@ -40,7 +40,7 @@ class ChineseRemainder {
 
 // Puts one number together from its residues.
 Gaussian from_residues(const std::vector<std::uint64_t> &primes, const std::vector<std::uint64_t> &residues,
-                       bool gaussian, const Poll &poll = no_poll, MemoryAccount *account = nullptr);
+                       bool gaussian, MemoryAccount *account = nullptr);
 
 // What so many numbers take on one thread, about, in seconds.
 double chinese_remainder_seconds(double primes, double numbers);

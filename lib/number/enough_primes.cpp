@@ -7,12 +7,12 @@
 
 namespace libperm {
 
-std::vector<std::uint64_t> enough_primes(std::int64_t bits, const WhichPrimes &which, const Poll &poll) {
+std::vector<std::uint64_t> enough_primes(std::int64_t bits, const WhichPrimes &which) {
     const auto is_left_out = [&which](std::uint64_t prime) {
         return std::find(which.left_out.begin(), which.left_out.end(), prime) != which.left_out.end();
     };
     for (auto count = static_cast<std::size_t>((bits + 1) / which.bits + 1);; ++count) {
-        std::vector<std::uint64_t> primes = primes_below(which.bits, count, which.gaussian, poll);
+        std::vector<std::uint64_t> primes = primes_below(which.bits, count, which.gaussian);
         primes.erase(std::remove_if(primes.begin(), primes.end(), is_left_out), primes.end());
         mpz_class product = 1;
         for (std::size_t k = 0; k < primes.size(); k += which.gaussian ? 2 : 1) {

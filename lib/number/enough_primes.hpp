@@ -16,7 +16,6 @@ struct WhichPrimes {
 
 // The largest such primes, as many as tell apart the numbers with |re|, |im| < 2^bits: their product is above
 // 2^(bits + 1).
-std::vector<std::uint64_t> enough_primes(std::int64_t bits, const WhichPrimes &which,
-                                         const Poll &poll = no_poll);
+std::vector<std::uint64_t> enough_primes(std::int64_t bits, const WhichPrimes &which);
 
 } // namespace libperm

@@ -19,10 +19,9 @@ std::int64_t of_number(const mpz_class &x) {
 }
 
 // Divides each line by what its entries have in common; `line` is by entry.
-void divide_lines(const std::vector<std::int32_t> &line, std::int32_t lines, IntegerBlock &block,
-                  const Poll &poll) {
+void divide_lines(const std::vector<std::int32_t> &line, std::int32_t lines, IntegerBlock &block) {
     std::vector<mpz_class> divisor(static_cast<std::size_t>(lines), 0);
-    PolledSteps steps(poll);
+    PolledSteps steps;
     const auto of = [&](std::size_t k) -> mpz_class & { return divisor[static_cast<std::size_t>(line[k])]; };
     for (auto *part : {&block.re, &block.im})
         for (std::size_t k = 0; k < part->size(); ++k) {
@@ -46,7 +45,7 @@ void divide_lines(const std::vector<std::int32_t> &line, std::int32_t lines, Int
 
 } // namespace
 
-IntegerBlock integer_rows(const ExactBlock &block, const Poll &poll) {
+IntegerBlock integer_rows(const ExactBlock &block) {
     IntegerBlock out{block.pattern, {}, {}, 1};
     const bool real =
         std::all_of(block.values.begin(), block.values.end(), [](const Gaussian &x) { return is_real(x); });
@@ -54,7 +53,7 @@ IntegerBlock integer_rows(const ExactBlock &block, const Poll &poll) {
     row.reserve(block.values.size());
     out.re.reserve(block.values.size());
     if (!real) out.im.reserve(block.values.size());
-    PolledSteps steps(poll);
+    PolledSteps steps;
     std::size_t first = 0;
     for (std::int32_t i = 0; i < block.n(); ++i) {
         const std::size_t end = first + block.pattern.row(i).size();
@@ -75,7 +74,7 @@ IntegerBlock integer_rows(const ExactBlock &block, const Poll &poll) {
         }
         out.factor /= multiple;
     }
-    divide_lines(row, block.n(), out, poll);
+    divide_lines(row, block.n(), out);
     return out;
 }
 
@@ -83,14 +82,14 @@ namespace {
 
 // Of a graph: each line is multiplied by what makes its entries whole that the lines before it have left
 // fractions, a loop once; the hafnian is by all of these. Equal lines are multiplied alike, and stay equal.
-IntegerBlock integer_lines_of_graph(const ExactBlock &graph, const Poll &poll) {
+IntegerBlock integer_lines_of_graph(const ExactBlock &graph) {
     const bool real =
         std::all_of(graph.values.begin(), graph.values.end(), [](const Gaussian &x) { return is_real(x); });
     const BranchLines lines(graph.pattern);
     std::vector<Gaussian> values = graph.values;
     IntegerBlock out{graph.pattern, {}, {}, 1};
-    PolledSteps steps(poll);
-    const std::vector<std::int32_t> lowest = equal_lines(graph, poll).of_row;
+    PolledSteps steps;
+    const std::vector<std::int32_t> lowest = equal_lines(graph).of_row;
     std::vector<std::vector<std::int32_t>> equal(static_cast<std::size_t>(lines.count()));
     for (std::int32_t line = 0; line < lines.count(); ++line)
         equal[static_cast<std::size_t>(lowest.empty() ? line : lowest[static_cast<std::size_t>(line)])]
@@ -123,10 +122,10 @@ IntegerBlock integer_lines_of_graph(const ExactBlock &graph, const Poll &poll) {
 
 } // namespace
 
-IntegerBlock integer_block(const ExactBlock &block, const Poll &poll) {
-    if (block.pattern.one_sided) return integer_lines_of_graph(block, poll);
-    IntegerBlock out = integer_rows(block, poll);
-    divide_lines(block.pattern.col, block.n(), out, poll);
+IntegerBlock integer_block(const ExactBlock &block) {
+    if (block.pattern.one_sided) return integer_lines_of_graph(block);
+    IntegerBlock out = integer_rows(block);
+    divide_lines(block.pattern.col, block.n(), out);
     return out;
 }
 
@@ -134,10 +133,10 @@ std::int64_t permanent_bits(const ExactBlock &block) {
     return has_perfect_matching(block) ? permanent_bound(magnitudes_of(block)).exp2 : 0;
 }
 
-std::int64_t permanent_bits(const IntegerBlock &block, const Poll &poll) {
+std::int64_t permanent_bits(const IntegerBlock &block) {
     Block magnitudes{block.pattern, {}};
     magnitudes.values.reserve(block.re.size());
-    PolledSteps steps(poll);
+    PolledSteps steps;
     for (std::size_t k = 0; k < block.re.size(); ++k) {
         steps.take(of_number(block.re[k]));
         magnitudes.values.push_back(block.im.empty() ? magnitude_of(block.re[k])

@@ -19,14 +19,14 @@ struct IntegerBlock {
 };
 
 // Rows, then columns, without a divisor in common; equal lines stay equal.
-IntegerBlock integer_block(const ExactBlock &block, const Poll &poll = no_poll);
+IntegerBlock integer_block(const ExactBlock &block);
 
 // Rows alone, of a block that need not be square: times the factor each product of an entry from every row is
 // what it was.
-IntegerBlock integer_rows(const ExactBlock &block, const Poll &poll = no_poll);
+IntegerBlock integer_rows(const ExactBlock &block);
 
 // b with |re|, |im| < 2^b for the permanent's parts, for certain.
 std::int64_t permanent_bits(const ExactBlock &block);
-std::int64_t permanent_bits(const IntegerBlock &block, const Poll &poll = no_poll);
+std::int64_t permanent_bits(const IntegerBlock &block);
 
 } // namespace libperm

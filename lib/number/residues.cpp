@@ -41,7 +41,7 @@ bool is_odd_prime(std::uint64_t n) {
 
 // Finds the first `wanted` primes among so many candidates highest, highest - step, ...
 std::vector<std::uint64_t> primes_among(std::uint64_t highest, std::uint64_t step, std::uint64_t candidates,
-                                        std::size_t wanted, const Poll &poll) {
+                                        std::size_t wanted) {
     std::vector<std::uint64_t> primes;
     for (std::uint64_t k = 0; k < candidates && primes.size() < wanted; ++k)
         if (const std::uint64_t n = highest - k * step; is_odd_prime(n)) {
@@ -58,7 +58,7 @@ bool is_prime(std::uint64_t n) {
     return is_odd_prime(n);
 }
 
-std::vector<std::uint64_t> primes_below(int bits, std::size_t count, bool gaussian, const Poll &poll) {
+std::vector<std::uint64_t> primes_below(int bits, std::size_t count, bool gaussian) {
     constexpr std::uint64_t piece = 1024, most_pieces = 64; // candidates of a thread, and threads' pieces
     const std::uint64_t step = gaussian ? 4 : 2;
     std::vector<std::uint64_t> primes;
@@ -72,7 +72,7 @@ std::vector<std::uint64_t> primes_below(int bits, std::size_t count, bool gaussi
         const auto search = [&](std::uint64_t k) {
             if (const std::uint64_t before = k * piece; before < left)
                 found[k] = primes_among(next - before * step, step, std::min(piece, left - before),
-                                        count - primes.size(), poll);
+                                        count - primes.size());
         };
         if (pieces == 1)
             search(0);
@@ -100,7 +100,7 @@ std::uint64_t square_root_of_minus_one(std::uint64_t p) {
 }
 
 Residues residues_of(const Pattern &pattern, const std::vector<mpz_class> &re,
-                     const std::vector<mpz_class> &im, std::vector<std::uint64_t> primes, const Poll &poll) {
+                     const std::vector<mpz_class> &im, std::vector<std::uint64_t> primes) {
     constexpr std::size_t between_polls = 1 << 16;
     Residues residues{pattern, std::move(primes), {}};
     for (std::size_t m = 0; m < residues.primes.size(); ++m) {

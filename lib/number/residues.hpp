@@ -25,15 +25,13 @@ constexpr std::uint64_t most_modulus = std::uint64_t{1} << 62; // below which pr
 
 // The `count` largest primes below 2^bits <= 2^62, descending. `gaussian`: of those that are 1 modulo 4, each
 // twice.
-std::vector<std::uint64_t> primes_below(int bits, std::size_t count, bool gaussian,
-                                        const Poll &poll = no_poll);
+std::vector<std::uint64_t> primes_below(int bits, std::size_t count, bool gaussian);
 
 std::uint64_t square_root_of_minus_one(std::uint64_t p); // the same each time; p is 1 modulo 4
 
 // re + i im by entry of the pattern. Unless `im` is empty primes come in pairs: of the first matrix of each i
 // is square_root_of_minus_one, of the second it is the other root.
 Residues residues_of(const Pattern &pattern, const std::vector<mpz_class> &re,
-                     const std::vector<mpz_class> &im, std::vector<std::uint64_t> primes,
-                     const Poll &poll = no_poll);
+                     const std::vector<mpz_class> &im, std::vector<std::uint64_t> primes);
 
 } // namespace libperm

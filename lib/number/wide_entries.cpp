@@ -34,8 +34,8 @@ WideEntries in_complex_dd(WideEntries entries) {
     return entries;
 }
 
-WideEntries wide_entries(const ExactBlock &block, Arithmetic arithmetic, bool scaled, const Poll &poll) {
-    PolledSteps steps(poll);
+WideEntries wide_entries(const ExactBlock &block, Arithmetic arithmetic, bool scaled) {
+    PolledSteps steps;
     WideEntries entries{arithmetic, !is_complex(arithmetic), magnitudes_of(block), {}, 0};
     entries.parts.reserve(block.values.size());
     for (std::size_t k = 0; k < block.values.size(); ++k) {
@@ -45,7 +45,7 @@ WideEntries wide_entries(const ExactBlock &block, Arithmetic arithmetic, bool sc
             packed(parts_of(x, entries.magnitudes.values[k].exp2, arithmetic), arithmetic));
         entries.nonnegative = entries.nonnegative && x.re >= 0;
     }
-    if (scaled) entries.exp2 = scale(entries.magnitudes, poll);
+    if (scaled) entries.exp2 = scale(entries.magnitudes);
     return entries;
 }
 

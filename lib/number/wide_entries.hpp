@@ -27,7 +27,6 @@ struct WideEntries {
 WideEntries in_complex_dd(WideEntries entries);
 
 // If they are to be scaled, the entries that are not 0 must have a perfect matching.
-WideEntries wide_entries(const ExactBlock &block, Arithmetic arithmetic, bool scaled = true,
-                         const Poll &poll = no_poll);
+WideEntries wide_entries(const ExactBlock &block, Arithmetic arithmetic, bool scaled = true);
 
 } // namespace libperm

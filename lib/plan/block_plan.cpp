@@ -110,10 +110,10 @@ std::int64_t bytes_of(const BlockPlan &plan) {
 }
 
 BlockPlan plan_block(const Pattern &a, const LineClasses &kinds, const BlockValues &values,
-                     const Options &options, RunControl &control, double effort) {
-    const Charge charge(&control.memory(), 2 * bytes_of(a) + 8 * a.nnz()); // while it is transposed
-    const Pattern at = transpose(a, [&control] { control.poll(); }).pattern;
-    Proposals task(a, at, kinds, values, options, control, effort);
+                     const Options &options, double effort) {
+    const Charge charge(&call().memory(), 2 * bytes_of(a) + 8 * a.nnz()); // while it is transposed
+    const Pattern at = transpose(a).pattern;
+    Proposals task(a, at, kinds, values, options, effort);
     task.outlook = [&task, known = std::optional<Outlook>()]() mutable {
         if (known) return *known;
         known = Outlook{};

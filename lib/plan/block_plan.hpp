@@ -10,8 +10,6 @@
 namespace libperm {
 
 struct Options;
-class RunControl;
-
 struct BlockPlan {
     std::int32_t n = 0;
     std::int64_t nnz = 0;
@@ -32,9 +30,9 @@ struct BlockPlan {
 
 std::int64_t bytes_of(const BlockPlan &plan);
 
-// Throws Error only when stopped by its control: what cannot be run still makes a plan, to be explained.
+// Throws Error only when stopped by its call: what cannot be run still makes a plan, to be explained.
 // `effort`: of the search for a good order, for a rough idea of the cost less than 1.
 BlockPlan plan_block(const Pattern &a, const LineClasses &kinds, const BlockValues &values,
-                     const Options &options, RunControl &control, double effort = 1);
+                     const Options &options, double effort = 1);
 
 } // namespace libperm

@@ -3,8 +3,8 @@
 
 #include "lib/plan/block_walk.hpp"
 #include "lib/plan/plan.hpp"
+#include "lib/run/call.hpp"
 #include "lib/run/outcome.hpp"
-#include "lib/run/run_control.hpp"
 #include "preprocess/block.hpp"
 
 #include <gmpxx.h>
@@ -47,18 +47,15 @@ template <class Value> BlockValues block_values_of(const Values &values, const O
 //     void number(const Value &), void divide(const mpz_class &)
 template <class Value, class Algebra>
 void multiply_blocks(const InputPattern &input, const Values &values, const Passes &passes,
-                     RunControl &control, Algebra &algebra) {
-    const Poll poll = [&control] { control.poll(); };
+                     Algebra &algebra) {
     DecompositionRule<Value> rule;
     rule.passes = passes;
     if (!std::is_same_v<Value, Tracked>) rule.passes.degree_2 = false; // sums of fractions grow
-    rule.poll = poll;
-    rule.account = &control.memory();
+    rule.account = &call().memory();
     struct Product {
         Algebra &to;
-        const Poll &poll;
         bool block(LeafOf<Value> leaf) {
-            if (zeros_leave_no_matching(leaf.block, poll))
+            if (zeros_leave_no_matching(leaf.block))
                 to.zero_block();
             else
                 to.block(std::move(leaf));
@@ -68,8 +65,8 @@ void multiply_blocks(const InputPattern &input, const Values &values, const Pass
         void multiply(std::size_t) {}
         void add(std::size_t) {}
     };
-    Decomposition<Value> decomposition(root_block<Value>(input, values, control), std::move(rule));
-    walk_blocks(decomposition, poll, Product{algebra, poll});
+    Decomposition<Value> decomposition(root_block<Value>(input, values), std::move(rule));
+    walk_blocks(decomposition, Product{algebra});
     if (input.free_lines() > 0) algebra.divide(ways_of_free_lines(input));
 }
 

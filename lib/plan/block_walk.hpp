@@ -17,7 +17,7 @@ namespace libperm {
 //     void multiply(std::size_t), void add(std::size_t)    so many of the last numbers
 // Whether all were taken.
 template <class Value, class Algebra>
-bool walk_blocks(Decomposition<Value> &decomposition, const Poll &poll, Algebra &&algebra) {
+bool walk_blocks(Decomposition<Value> &decomposition, Algebra &&algebra) {
     for (StepOf<Value> step; decomposition.next(step);) {
         poll();
         if (auto *leaf = std::get_if<LeafOf<Value>>(&step)) {
@@ -41,16 +41,15 @@ template <class Value, class Take> struct LeavesAlone {
     void multiply(std::size_t) {}
     void add(std::size_t) {}
 };
-template <class Value, class Take>
-bool walk_leaves(Decomposition<Value> &decomposition, const Poll &poll, Take take) {
-    return walk_blocks(decomposition, poll, LeavesAlone<Value, Take>{std::move(take)});
+template <class Value, class Take> bool walk_leaves(Decomposition<Value> &decomposition, Take take) {
+    return walk_blocks(decomposition, LeavesAlone<Value, Take>{std::move(take)});
 }
 
 // Explicit zeros, or entries that have become 0, may leave fewer entries than a perfect matching needs.
-template <class Value> bool zeros_leave_no_matching(const BlockOf<Value> &block, const Poll &poll) {
+template <class Value> bool zeros_leave_no_matching(const BlockOf<Value> &block) {
     if (std::none_of(block.values.begin(), block.values.end(), [](const Value &x) { return is_zero(x); }))
         return false;
-    return !has_perfect_matching(nonzero_pattern(block), poll);
+    return !has_perfect_matching(nonzero_pattern(block));
 }
 
 } // namespace libperm

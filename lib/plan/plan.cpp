@@ -8,10 +8,10 @@
 #include "lib/plan/block_walk.hpp"
 #include "lib/plan/engines.hpp"
 #include "lib/plan/reduction_bytes.hpp"
+#include "lib/run/call.hpp"
 #include "lib/run/escalation.hpp"
 #include "lib/run/gpu_device.hpp"
 #include "lib/run/placement.hpp"
-#include "lib/run/run_control.hpp"
 #include "lib/structure/find_integers.hpp"
 #include "lib/structure/find_structure.hpp"
 #include "preprocess/forbert_marx.hpp"
@@ -56,16 +56,15 @@ template <class Value> class Planner {
     using Decomposition = libperm::Decomposition<Value>;
 
   public:
-    Planner(Plan &plan, RunControl &control)
-        : plan_(plan), control_(control), options_(options_of_blocks(plan)), keys_(&control.memory()) {}
+    Planner(Plan &plan) : plan_(plan), options_(options_of_blocks(plan)), keys_(&call().memory()) {}
 
     void run(const Values &values) {
-        DecompositionRule<Value> rule = rule_of<Value>(plan_, control_);
+        DecompositionRule<Value> rule = rule_of<Value>(plan_);
         rule.expand = [this](const Block &block) { return decide_expansion(block); };
-        Decomposition decomposition(root_block<Value>(plan_.input, values, control_), std::move(rule));
+        Decomposition decomposition(root_block<Value>(plan_.input, values), std::move(rule));
         std::set<BlockKey> seen; // with values, while there are not too many
-        const bool complete = walk_leaves(decomposition, poll_, [&](const Leaf &leaf) {
-            const Charge charge(&control_.memory(), libperm::bytes_of(leaf.block));
+        const bool complete = walk_leaves(decomposition, [&](const Leaf &leaf) {
+            const Charge charge(&call().memory(), libperm::bytes_of(leaf.block));
             add(leaf, seen);
             return plan_.blocks < most_blocks;
         });
@@ -78,10 +77,10 @@ template <class Value> class Planner {
     // The number of the block's plan, made if there is none and room for one.
     std::optional<std::size_t> plan_of(const Block &block, const LineClasses &kinds) {
         Structure structure;
-        if (plan_.values_known) structure = structure_for(plan_, block, control_);
+        if (plan_.values_known) structure = structure_for(plan_, block);
         if (const auto known = plan_.block_plans.find(block.pattern, kinds, structure)) return known;
         if (std::ssize(plan_.block_plans) >= most_block_plans) return {};
-        BlockPlan plan = plan_block(block.pattern, kinds, plan_.block_values(structure), options_, control_);
+        BlockPlan plan = plan_block(block.pattern, kinds, plan_.block_values(structure), options_);
         BlockLines lines{block.pattern, kinds, std::move(structure)};
         keys_.grow(bytes_of(lines) + bytes_of(plan));
         return plan_.block_plans.add(std::move(lines), std::move(plan));
@@ -93,7 +92,7 @@ template <class Value> class Planner {
         plan_.sum_nnz += static_cast<double>(leaf.block.pattern.nnz());
         bool is_new = true;
         if (plan_.values_known && std::ssize(seen) < most_block_plans && may_come_again(leaf)) {
-            const auto [key, inserted] = seen.insert(key_of(leaf, poll_));
+            const auto [key, inserted] = seen.insert(key_of(leaf));
             is_new = inserted;
             if (is_new) keys_.grow(bytes_of(*key));
         }
@@ -188,21 +187,20 @@ template <class Value> class Planner {
     }
 
     LineClasses merged_kinds(Block &block) const {
-        const DecompositionRule<Value> rule = rule_of<Value>(plan_, control_);
-        return rule.passes.merging ? merge_repeated_lines(block, rule.poll, rule.account).kinds
-                                   : LineClasses{};
+        const DecompositionRule<Value> rule = rule_of<Value>(plan_);
+        return rule.passes.merging ? merge_repeated_lines(block, rule.account).kinds : LineClasses{};
     }
 
     // Sums over all blocks that a part comes to, after a short search for good orders.
     Estimate rough_estimate(Block part) {
         constexpr double effort = 0.1;
         Estimate sum;
-        Decomposition decomposition(std::move(part), rule_of<Value>(plan_, control_));
-        walk_leaves(decomposition, poll_, [&](const Leaf &leaf) {
+        Decomposition decomposition(std::move(part), rule_of<Value>(plan_));
+        walk_leaves(decomposition, [&](const Leaf &leaf) {
             Structure structure;
-            if (plan_.values_known) structure = structure_for(plan_, leaf.block, control_);
-            const Estimate one = estimate_of(plan_block(
-                leaf.block.pattern, leaf.kinds, plan_.block_values(structure), options_, control_, effort));
+            if (plan_.values_known) structure = structure_for(plan_, leaf.block);
+            const Estimate one = estimate_of(
+                plan_block(leaf.block.pattern, leaf.kinds, plan_.block_values(structure), options_, effort));
             sum.seconds += one.seconds;
             sum.bytes = std::max(sum.bytes, one.bytes);
             return true;
@@ -214,10 +212,10 @@ template <class Value> class Planner {
     bool decide_expansion(const Block &block) {
         LineClasses kinds;
         {
-            const Charge charge(&control_.memory(), libperm::bytes_of(block));
+            const Charge charge(&call().memory(), libperm::bytes_of(block));
             Block merged{block.pattern, {}};
             merged.values.reserve(block.values.size());
-            PolledSteps steps(poll_);
+            PolledSteps steps;
             for (const Value &x : block.values) {
                 steps.take(8);
                 merged.values.push_back(x);
@@ -233,7 +231,7 @@ template <class Value> class Planner {
         const bool is_late = whole.seconds > usual_threads * plan_.options.refuse_seconds;
         if (trials_ >= (is_late ? most_trials_in_vain : most_trials)) return false;
         ++trials_;
-        const Charge charge(&control_.memory(), 3 * libperm::bytes_of(block));
+        const Charge charge(&call().memory(), 3 * libperm::bytes_of(block));
         Estimate parts;
         for (PartOf<Value> &part : expand(block, lightest_line(block.pattern))) {
             const Estimate one = rough_estimate(std::move(part.block));
@@ -253,8 +251,6 @@ template <class Value> class Planner {
     static std::int64_t bytes_of(const BlockLines &lines) { return libperm::bytes_of(lines); }
 
     Plan &plan_;
-    RunControl &control_;
-    const Poll poll_ = [this] { control_.poll(); };
     const Options options_;      // of blocks
     Charge keys_;                // of the plans made, and what they are of
     std::set<std::size_t> used_; // of the plans made: the others were trials
@@ -265,15 +261,15 @@ template <class Value> class Planner {
 };
 
 // Why there is nothing to compute, in words.
-std::string structure_of(const Plan &plan, const Poll &poll) {
+std::string structure_of(const Plan &plan) {
     const char *const name = in_words(plan.options.function);
     if (plan.n() == 0) return formatted("the empty matrix: its {} is 1", name);
     if (plan.input.pattern.one_sided) {
-        if (!has_perfect_matching(plan.input.pattern, poll))
+        if (!has_perfect_matching(plan.input.pattern))
             return formatted("no perfect matching: the {} is 0", name);
         return formatted("the reductions alone give the {}", name);
     }
-    const std::int32_t rank = maximum_matching(plan.input.pattern, poll).size;
+    const std::int32_t rank = maximum_matching(plan.input.pattern).size;
     if (rank < plan.n())
         return formatted("no perfect matching (structural rank {} of {}): the permanent is 0", rank,
                          plan.n());
@@ -316,17 +312,17 @@ void append(BlockKey &key, const Gaussian &x) {
 
 } // namespace
 
-template <class Value> BlockKey key_of(const LeafOf<Value> &leaf, const Poll &poll) {
+template <class Value> BlockKey key_of(const LeafOf<Value> &leaf) {
     BlockKey key = key_of(leaf.block.pattern, leaf.kinds);
-    PolledSteps steps(poll);
+    PolledSteps steps;
     for (const Value &x : leaf.block.values) {
         steps.take(8);
         append(key, x);
     }
     return key;
 }
-template BlockKey key_of(const LeafOf<Tracked> &leaf, const Poll &poll);
-template BlockKey key_of(const LeafOf<Gaussian> &leaf, const Poll &poll);
+template BlockKey key_of(const LeafOf<Tracked> &leaf);
+template BlockKey key_of(const LeafOf<Gaussian> &leaf);
 
 namespace {
 
@@ -345,15 +341,13 @@ template <class Value> Value value_as(const Gaussian &x) {
 
 } // namespace
 
-template <class Value>
-BlockOf<Value> root_block(const InputPattern &input, const Values &values, RunControl &control) {
-    control.memory().require(reduction_bytes<Value>(input, values),
-                             formatted("reducing the matrix (n = {}, {} entries{})", input.pattern.rows,
-                                       input.pattern.nnz(),
-                                       std::is_same_v<Value, Tracked> ? "" : ", in exact numbers"));
-    const Charge charge(&control.memory(), root_bytes<Value>(input, values));
-    const Poll poll = [&control] { control.poll(); };
-    PolledSteps steps(poll);
+template <class Value> BlockOf<Value> root_block(const InputPattern &input, const Values &values) {
+    call().memory().require(reduction_bytes<Value>(input, values),
+                            formatted("reducing the matrix (n = {}, {} entries{})", input.pattern.rows,
+                                      input.pattern.nnz(),
+                                      std::is_same_v<Value, Tracked> ? "" : ", in exact numbers"));
+    const Charge charge(&call().memory(), root_bytes<Value>(input, values));
+    PolledSteps steps;
     BlockOf<Value> block{input.pattern, {}};
     const std::size_t nnz = input.pattern.col.size();
     block.values.reserve(nnz);
@@ -370,25 +364,21 @@ BlockOf<Value> root_block(const InputPattern &input, const Values &values, RunCo
                                 : 1));
     return block;
 }
-template Block root_block(const InputPattern &input, const Values &values, RunControl &control);
-template ExactBlock root_block(const InputPattern &input, const Values &values, RunControl &control);
+template Block root_block(const InputPattern &input, const Values &values);
+template ExactBlock root_block(const InputPattern &input, const Values &values);
 
-template <class Value> DecompositionRule<Value> rule_of(const Plan &plan, RunControl &control) {
-    DecompositionRule<Value> rule{plan.options.passes,
-                                  plan.options.decompose_as_published,
-                                  {},
-                                  [&control] { control.poll(); },
-                                  &control.memory()};
+template <class Value> DecompositionRule<Value> rule_of(const Plan &plan) {
+    DecompositionRule<Value> rule{
+        plan.options.passes, plan.options.decompose_as_published, {}, &call().memory()};
     rule.passes.merging = rule.passes.merging && (plan.values_known || plan.input.repeats);
     if (!plan.expanded.empty())
         rule.expand = [&plan](const BlockOf<Value> &block) { return plan.expanded.contains(block.pattern); };
     return rule;
 }
-template DecompositionRule<Tracked> rule_of(const Plan &plan, RunControl &control);
-template DecompositionRule<Gaussian> rule_of(const Plan &plan, RunControl &control);
+template DecompositionRule<Tracked> rule_of(const Plan &plan);
+template DecompositionRule<Gaussian> rule_of(const Plan &plan);
 
-template <class Value>
-Structure structure_for(const Plan &plan, const BlockOf<Value> &block, RunControl &control) {
+template <class Value> Structure structure_for(const Plan &plan, const BlockOf<Value> &block) {
     const Options &options = plan.options;
     if (block.pattern.one_sided) return {};
     const EngineInfo *named = options.names_engine() ? &info_of(options.engine) : nullptr;
@@ -396,19 +386,18 @@ Structure structure_for(const Plan &plan, const BlockOf<Value> &block, RunContro
     if (!is_read && !(named && named->reads_structure)) return {};
     if (options.device == Device::gpu) { // what its engines can make use of
         Structure structure;
-        structure.integers = find_integers(block, [&control] { control.poll(); });
+        structure.integers = find_integers(block);
         return structure;
     }
     try {
-        return structure_of(
-            block, [&control] { control.poll(); }, &control.memory());
+        return structure_of(block, &call().memory());
     } catch (const Error &error) {
         if (error.status() != PERM_REFUSED_MEMORY) throw;
         return {}; // other engines may do with less
     }
 }
-template Structure structure_for(const Plan &plan, const Block &block, RunControl &control);
-template Structure structure_for(const Plan &plan, const ExactBlock &block, RunControl &control);
+template Structure structure_for(const Plan &plan, const Block &block);
+template Structure structure_for(const Plan &plan, const ExactBlock &block);
 
 std::int64_t held_bytes(const Plan &plan) {
     std::int64_t bytes =
@@ -435,14 +424,13 @@ namespace {
 
 // The bits of a row's entries, made integers by their common denominator, on average. Unknown ones are
 // guessed.
-double entry_bits_of(const InputPattern &input, const Values &values, RunControl &control) {
+double entry_bits_of(const InputPattern &input, const Values &values) {
     if (input.value_type == PERM_VALUE_PATTERN) return 0;
     if (values.empty()) return input.value_type == PERM_VALUE_I64 ? 8 : 60;
     const auto bits = [](const mpz_class &z) {
         return static_cast<double>(mpz_sizeinbase(z.get_mpz_t(), 2));
     };
-    const Poll poll = [&control] { control.poll(); };
-    PolledSteps steps(poll);
+    PolledSteps steps;
     double sum = 0;
     for (std::int32_t i = 0; i < input.pattern.rows; ++i) {
         steps.take();
@@ -498,16 +486,15 @@ Plan plan_begun(InputPattern input, const Options &options, const Values &values
     return plan;
 }
 
-Plan plan_as_seen(InputPattern input, const Options &options, const Values &values, RunControl &control) {
-    const Charge charge(&control.memory(), bytes_of(input.pattern) + bytes_of(values));
+Plan plan_as_seen(InputPattern input, const Options &options, const Values &values) {
+    const Charge charge(&call().memory(), bytes_of(input.pattern) + bytes_of(values));
     Plan plan = plan_begun(std::move(input), options, values);
-    if (plan.numbers.precision == Precision::exact)
-        plan.entry_bits = entry_bits_of(plan.input, values, control);
+    if (plan.numbers.precision == Precision::exact) plan.entry_bits = entry_bits_of(plan.input, values);
     if (plan.numbers.are_tracked())
-        Planner<Tracked>(plan, control).run(values);
+        Planner<Tracked>(plan).run(values);
     else
-        Planner<Gaussian>(plan, control).run(values);
-    if (plan.blocks == 0) plan.structure = structure_of(plan, [&control] { control.poll(); });
+        Planner<Gaussian>(plan).run(values);
+    if (plan.blocks == 0) plan.structure = structure_of(plan);
     return plan;
 }
 
@@ -533,17 +520,16 @@ bool is_for_gpu_here(const Plan &plan) {
 
 namespace {
 
-Plan planned_in_blocks(InputPattern input, const Options &options, const Values &values, RunControl &control,
-                       GpuStart start) {
-    Plan plan = plan_as_seen(std::move(input), options, values, control);
+Plan planned_in_blocks(InputPattern input, const Options &options, const Values &values, GpuStart start) {
+    Plan plan = plan_as_seen(std::move(input), options, values);
     if (start == GpuStart::awaited && is_for_gpu_here(plan) && !first_gpu().gpu) {
         log_decision(formatted("planned again without a GPU: {}", first_gpu().why_not));
-        plan = plan_as_seen(std::move(plan.input), options, values, control);
+        plan = plan_as_seen(std::move(plan.input), options, values);
     }
     if (is_exact_anyway(plan)) {
         Options exactly = options;
         exactly.precision = Precision::exact;
-        Plan exact = plan_as_seen(plan.input, exactly, values, control);
+        Plan exact = plan_as_seen(plan.input, exactly, values);
         if (exact.refusal == PERM_OK && exact.seconds <= 2 * plan.seconds) plan = std::move(exact);
     }
     if (const BlockPlan *block = plan.main_block()) {
@@ -562,12 +548,12 @@ Plan planned_in_blocks(InputPattern input, const Options &options, const Values 
 
 class PlanInBlocks {
   public:
-    const Plan &of(const Plan &plan, RunControl &control) {
+    const Plan &of(const Plan &plan) {
         const std::lock_guard lock(mutex_);
         if (!made_) {
             Options options = plan.options;
             options.passes.periodic = false;
-            made_ = std::make_unique<const Plan>(make_plan(plan.input, options, {}, control));
+            made_ = std::make_unique<const Plan>(make_plan(plan.input, options, {}));
         }
         return *made_;
     }
@@ -577,21 +563,18 @@ class PlanInBlocks {
     std::unique_ptr<const Plan> made_;
 };
 
-const Plan &plan_in_blocks(const Plan &plan, RunControl &control) {
-    return plan.repeated ? plan.in_blocks->of(plan, control) : plan;
-}
+const Plan &plan_in_blocks(const Plan &plan) { return plan.repeated ? plan.in_blocks->of(plan) : plan; }
 
-Plan make_plan(InputPattern input, const Options &options, const Values &values, RunControl &control,
-               GpuStart start) {
+Plan make_plan(InputPattern input, const Options &options, const Values &values, GpuStart start) {
     std::optional<Plan> in_blocks;
     const auto others = [&] {
-        in_blocks = planned_in_blocks(input, options, values, control, start);
+        in_blocks = planned_in_blocks(input, options, values, start);
         return in_blocks->refusal == PERM_OK ? in_blocks->seconds : std::numeric_limits<double>::infinity();
     };
-    auto repeated = PlainAsPeriodic::of(input, values, options, control, others);
+    auto repeated = PlainAsPeriodic::of(input, values, options, others);
     if (!repeated) {
         if (in_blocks) return *std::move(in_blocks);
-        return planned_in_blocks(std::move(input), options, values, control, start);
+        return planned_in_blocks(std::move(input), options, values, start);
     }
     Plan plan = plan_begun(std::move(input), options, values);
     plan.structure = repeated->text();

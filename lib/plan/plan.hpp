@@ -18,7 +18,7 @@ namespace libperm {
 
 // A block as its number depends on it: its lines and its values.
 using BlockKey = std::string;
-template <class Value> BlockKey key_of(const LeafOf<Value> &leaf, const Poll &poll = no_poll);
+template <class Value> BlockKey key_of(const LeafOf<Value> &leaf);
 
 // All blocks of one size that are computed in the same way.
 struct BlockGroup {
@@ -85,15 +85,13 @@ double predicted_seconds(const Plan &plan, int threads);
 
 // The input as the reductions take it, within what the call may hold. Without values, all ones; if some lines
 // are known to be repeated, only these are equal.
-template <class Value>
-BlockOf<Value> root_block(const InputPattern &input, const Values &values, RunControl &control);
+template <class Value> BlockOf<Value> root_block(const InputPattern &input, const Values &values);
 
 // The rule by which the plan's input is taken apart, for one call.
-template <class Value> DecompositionRule<Value> rule_of(const Plan &plan, RunControl &control);
+template <class Value> DecompositionRule<Value> rule_of(const Plan &plan);
 
 // Of one of the plan's blocks, where engines that the options allow take what it is.
-template <class Value>
-Structure structure_for(const Plan &plan, const BlockOf<Value> &block, RunControl &control);
+template <class Value> Structure structure_for(const Plan &plan, const BlockOf<Value> &block);
 
 std::int64_t held_bytes(const Plan &plan); // by the plan itself
 
@@ -102,15 +100,15 @@ Options options_of_blocks(const Plan &plan);
 
 // The plan itself, or of a matrix of equal cells the one that takes it apart: made when it is first asked
 // for.
-const Plan &plan_in_blocks(const Plan &plan, RunControl &control);
+const Plan &plan_in_blocks(const Plan &plan);
 
 // Plans are made with what a GPU says it can do, while it is opened. That may still go on when they are made,
 // for a call that executes them at once, which waits for it; where that fails, it makes the plan again.
 enum class GpuStart { awaited, beside };
 
 // `values`, if there are any, only tell which rows and columns are repeated, and what numbers do. Throws
-// Error only when stopped by its control: what cannot be run still makes a plan, to be explained.
-Plan make_plan(InputPattern input, const Options &options, const Values &values, RunControl &control,
+// Error only when stopped by its call: what cannot be run still makes a plan, to be explained.
+Plan make_plan(InputPattern input, const Options &options, const Values &values,
                GpuStart start = GpuStart::awaited);
 bool is_for_gpu_here(const Plan &plan); // some of its blocks
 

@@ -20,12 +20,11 @@ int bits_needed(int bits, double relative_error) {
 
 } // namespace
 
-DerivativesInBits planar_derivatives(const PlanarPlan &plan, int bits, const BallEntries &entries,
-                                     RunControl &control) {
+DerivativesInBits planar_derivatives(const PlanarPlan &plan, int bits, const BallEntries &entries) {
     const double each = bytes_of_ball(bits);
-    Charge of_fronts(&control.memory());
+    Charge of_fronts(&call().memory());
     const auto hold = [&](double numbers) { grow_to(of_fronts, each * numbers); };
-    const auto done = [&control](double products) { control.advance(products); };
+    const auto done = [](double products) { call().advance(products); };
     BallField field(bits);
     const auto signed_entry = [&](std::size_t k) {
         BallField::Number x = entries(k);
@@ -38,7 +37,7 @@ DerivativesInBits planar_derivatives(const PlanarPlan &plan, int bits, const Bal
     if (plan.sum.terms.front().is_odd) field.negate_product();
     const std::size_t count = plan.sum.is_negative.size();
     PlanarDerivatives found{
-        Charge(&control.memory(), static_cast<std::int64_t>(each * static_cast<double>(count))),
+        Charge(&call().memory(), static_cast<std::int64_t>(each * static_cast<double>(count))),
         field.product(), std::vector<BallField::Number>(count, field.zero())};
     inverse.go_back(done, hold, [&](std::size_t k, const BallField::Number &x) {
         BallField::Number &to = found.over_permanent[k];
@@ -48,8 +47,7 @@ DerivativesInBits planar_derivatives(const PlanarPlan &plan, int bits, const Bal
     return {std::move(found), std::min(2 * bits, most_ball_bits)};
 }
 
-bool is_singular(const PlanarPlan &plan, const std::function<mpq_class(std::size_t entry)> &entries,
-                 RunControl &control) {
+bool is_singular(const PlanarPlan &plan, const std::function<mpq_class(std::size_t entry)> &entries) {
     constexpr std::uint64_t prime = (std::uint64_t{1} << 61) - 1;
     ModularField field(prime);
     const auto entry = [&](std::size_t k) {
@@ -58,11 +56,10 @@ bool is_singular(const PlanarPlan &plan, const std::function<mpq_class(std::size
         field.multiply(number, field.inverse(field.number(mpz_fdiv_ui(x.get_den_mpz_t(), prime))));
         return number;
     };
-    Charge of_fronts(&control.memory());
+    Charge of_fronts(&call().memory());
     return !Determinant(plan.fronts, field)
                 .find(
-                    entry, [&control](double) { control.poll(); },
-                    [&](double numbers) { grow_to(of_fronts, 8 * numbers); });
+                    entry, [](double) { poll(); }, [&](double numbers) { grow_to(of_fronts, 8 * numbers); });
 }
 
 double products_of_derivatives(const PlanarPlan &plan) { return 3 * plan.fronts.products(); }

@@ -5,7 +5,7 @@
 #include "lib/number/scaled.hpp"
 #include "lib/planar/ball_field.hpp"
 #include "lib/planar/plan.hpp"
-#include "lib/run/run_control.hpp"
+#include "lib/run/call.hpp"
 
 #include <functional>
 #include <optional>
@@ -29,15 +29,13 @@ using BallEntries = std::function<BallField::Number(std::size_t entry)>;
 constexpr int most_ball_bits = 3840;
 
 // In numbers of so many bits. Progress is counted in products.
-DerivativesInBits planar_derivatives(const PlanarPlan &plan, int bits, const BallEntries &entries,
-                                     RunControl &control);
+DerivativesInBits planar_derivatives(const PlanarPlan &plan, int bits, const BallEntries &entries);
 
 double products_of_derivatives(const PlanarPlan &plan);
 double seconds_of_derivatives(const PlanarPlan &plan); // by the first number of bits
 
 // Whether the permanent is 0 modulo a prime, which others hardly are: then no number of bits will do.
-bool is_singular(const PlanarPlan &plan, const std::function<mpq_class(std::size_t entry)> &entries,
-                 RunControl &control);
+bool is_singular(const PlanarPlan &plan, const std::function<mpq_class(std::size_t entry)> &entries);
 
 // The multiple of 2^unit that it is, where it is known to be one, and which one.
 void round_to_multiple(BallField::Number &x, std::int64_t unit);

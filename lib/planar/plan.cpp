@@ -63,7 +63,7 @@ double operations_by_breadth(const Pattern &a) {
 
 // The entries of a few lines without which a pattern is planar: of the longest, at most three, ascending, as
 // many as it takes. Empty: that is not enough.
-std::vector<std::int32_t> entries_of_crossing_lines(const Pattern &a, const Poll &poll) {
+std::vector<std::int32_t> entries_of_crossing_lines(const Pattern &a) {
     constexpr std::size_t most_lines = 3;
     const PatternGraph graph(a);
     std::vector<std::int32_t> lines(at(graph.lines()));
@@ -158,15 +158,14 @@ bool is_proposed(const Proposals &task, Engine self) {
                        [&](const Candidate &c) { return c.engine == self; });
 }
 
-std::optional<PlanarPlan> plan_with_lines(const Pattern &a, const Poll &poll) {
-    const std::vector<std::int32_t> crossings = entries_of_crossing_lines(a, poll);
+std::optional<PlanarPlan> plan_with_lines(const Pattern &a) {
+    const std::vector<std::int32_t> crossings = entries_of_crossing_lines(a);
     if (crossings.empty()) return {};
-    return plan_with_crossings(a, crossings, poll);
+    return plan_with_crossings(a, crossings);
 }
 
-std::optional<PlanarPlan> plan_drawn(const Pattern &a, const PatternGraph &graph, const Rotation &rotation,
-                                     const Poll &poll) {
-    const std::optional<Matching> matching = perfect_matching(a, poll);
+std::optional<PlanarPlan> plan_drawn(const Pattern &a, const PatternGraph &graph, const Rotation &rotation) {
+    const std::optional<Matching> matching = perfect_matching(a);
     if (!matching) return {};
     PlanarPlan plan;
     plan.sum = sum_on_surface(graph, rotation, *matching);
@@ -189,8 +188,8 @@ std::optional<PlanarPlan> looked_beyond_plane(Proposals &task, std::size_t most)
     constexpr double of_entry = 800; // bytes
     const double bytes = of_entry * static_cast<double>(task.a.nnz());
     if (bytes > task.machine.memory_limit(false)) return {};
-    const Charge held(&task.control.memory(), static_cast<std::int64_t>(bytes));
-    return plan_beyond_plane(task.a, most, task.poll());
+    const Charge held(&call().memory(), static_cast<std::int64_t>(bytes));
+    return plan_beyond_plane(task.a, most);
 }
 
 } // namespace
@@ -206,31 +205,30 @@ void pair_lines(PlanarPlan &plan, const Pattern &a, const Matching &matching) {
     plan.fronts = Fronts(a, matching);
 }
 
-std::optional<PlanarPlan> plan_planar(const Pattern &a, const Poll &poll) {
+std::optional<PlanarPlan> plan_planar(const Pattern &a) {
     if (sides_of(a) == BranchSides::one_with_loops) return {};
     const std::optional<Rotation> rotation = planar_rotation(a);
     poll();
     if (!rotation) return {};
-    return plan_drawn(a, PatternGraph(a), *rotation, poll);
+    return plan_drawn(a, PatternGraph(a), *rotation);
 }
 
-std::optional<PlanarPlan> plan_beyond_plane(const Pattern &a, std::size_t most, const Poll &poll) {
+std::optional<PlanarPlan> plan_beyond_plane(const Pattern &a, std::size_t most) {
     if (a.one_sided) return {};
     if (a.nnz() > 4 * std::int64_t{a.rows} - 4 + std::max(4 * most_genus, most_crossings)) return {};
     const PatternGraph graph(a);
-    const std::optional<Rotation> rotation = rotation_by_short_cycles(graph, most_crossings, poll);
+    const std::optional<Rotation> rotation = rotation_by_short_cycles(graph, most_crossings);
     if (!rotation) return {};
-    const std::vector<std::int32_t> crossings = entries_on_handles(graph, *rotation, most, poll);
-    if (!crossings.empty()) return plan_with_crossings(a, crossings, poll);
+    const std::vector<std::int32_t> crossings = entries_on_handles(graph, *rotation, most);
+    if (!crossings.empty()) return plan_with_crossings(a, crossings);
     if (genus_of(*rotation, faces_of(*rotation)) > most_genus) return {};
-    return plan_drawn(a, graph, *rotation, poll);
+    return plan_drawn(a, graph, *rotation);
 }
 
-std::optional<PlanarPlan> plan_with_crossings(const Pattern &a, const std::vector<std::int32_t> &crossings,
-                                              const Poll &poll) {
-    const Matching matching = maximum_matching(a, poll);
+std::optional<PlanarPlan> plan_with_crossings(const Pattern &a, const std::vector<std::int32_t> &crossings) {
+    const Matching matching = maximum_matching(a);
     if (matching.size < a.rows) return {};
-    std::optional<SignedSum> sum = sum_over_crossings(a, crossings, matching, most_terms, poll);
+    std::optional<SignedSum> sum = sum_over_crossings(a, crossings, matching, most_terms);
     if (!sum) return {};
     PlanarPlan plan;
     plan.sum = *std::move(sum);
@@ -241,7 +239,7 @@ std::optional<PlanarPlan> plan_with_crossings(const Pattern &a, const std::vecto
 void propose_planar(Proposals &task, Engine self) {
     if (!task.wants_on_cpu(self)) return;
     if (!task.asks_for(self) && task.a.rows < least_order) return;
-    std::optional<PlanarPlan> plan = plan_planar(task.a, task.poll());
+    std::optional<PlanarPlan> plan = plan_planar(task.a);
     if (!plan && !task.a.one_sided)
         if (const std::size_t most = task.asks_for(self) ? most_crossings : crossings_worth_a_look(task.a))
             plan = looked_beyond_plane(task, most);
@@ -258,7 +256,7 @@ void propose_crossings(Proposals &task, Engine self) {
     if (!task.asks_for(self) && task.a.rows < least_order) return;
     std::optional<PlanarPlan> plan;
     if (!task.a.one_sided && is_worth(1e-4)) plan = looked_beyond_plane(task, most_crossings);
-    if (!plan && !task.a.one_sided && is_worth(4e-4)) plan = plan_with_lines(task.a, task.poll());
+    if (!plan && !task.a.one_sided && is_worth(4e-4)) plan = plan_with_lines(task.a);
     if (plan) return add_planned(task, self, *std::move(plan));
     if (!task.asks_for(self)) return;
     Candidate c;

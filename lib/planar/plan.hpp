@@ -32,14 +32,12 @@ class PlanarPlan final : public EnginePlan {
 void pair_lines(PlanarPlan &plan, const Pattern &a, const Matching &matching);
 
 // None: it is not planar, is a graph with loops, or has no perfect matching.
-std::optional<PlanarPlan> plan_planar(const Pattern &a, const Poll &poll = no_poll);
+std::optional<PlanarPlan> plan_planar(const Pattern &a);
 // In the plane but for at most so many entries, or on a surface of a few handles, where most faces are short.
 // None: no such drawing was found.
-std::optional<PlanarPlan> plan_beyond_plane(const Pattern &a, std::size_t most_crossings,
-                                            const Poll &poll = no_poll);
+std::optional<PlanarPlan> plan_beyond_plane(const Pattern &a, std::size_t most_crossings);
 // Without these entries, ascending, it is planar. None: it is not, or too many sets of them are to be summed.
-std::optional<PlanarPlan> plan_with_crossings(const Pattern &a, const std::vector<std::int32_t> &crossings,
-                                              const Poll &poll = no_poll);
+std::optional<PlanarPlan> plan_with_crossings(const Pattern &a, const std::vector<std::int32_t> &crossings);
 
 void propose_planar(Proposals &task, Engine self);
 void propose_crossings(Proposals &task, Engine self); // more of them, where all others take long

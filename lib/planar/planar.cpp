@@ -227,7 +227,6 @@ template <class Field> class Pfaffian {
 struct Work {
     const PlanarPlan &plan;
     const PatternGraph &graph; // of the block
-    RunControl &control;
 };
 
 // One of the determinants, or the Pfaffian, with its sign, in numbers that the field makes of entries:
@@ -236,9 +235,9 @@ template <class Field, class Entry, class Bytes>
 void find_determinant(const Work &work, const SignedSum::Term &term, Field &field, const Entry &entry,
                       const Bytes &bytes) {
     const std::vector<signed char> factors = work.plan.sum.factors(work.graph, term);
-    Charge charge(&work.control.memory(), static_cast<std::int64_t>(bytes(work.plan.fronts.peak())));
+    Charge charge(&call().memory(), static_cast<std::int64_t>(bytes(work.plan.fronts.peak())));
     const auto with_sign = [&](std::size_t k) { return entry(k, factors[k]); };
-    const auto done = [&](double products) { work.control.advance(products); };
+    const auto done = [&](double products) { call().advance(products); };
     const auto hold = [&](double numbers) { grow_to(charge, bytes(numbers)); };
     if (work.plan.fronts.are_of_graph())
         Pfaffian(work.plan.fronts, field).find(with_sign, done, hold);
@@ -324,12 +323,10 @@ EngineResult by_balls(const Work &work, const Block &block) {
         for (int bits = fewest_bits;; bits = std::min(2 * bits, most_bits)) {
             const DoubleBall ball = sum_of_balls(work, block, bits);
             if (ball.error <= 0x1p-50 * std::fabs(ball.value) || bits == most_bits) return ball;
-            work.control.expect_more(products);
+            call().expect_more(products);
         }
     };
-    const DoubleBall ball =
-        parts_of_pieces(work.control, 1, products, DoubleBall(), each_on_its_thread(work.control, run))
-            .front();
+    const DoubleBall ball = parts_of_pieces(1, products, DoubleBall(), each_on_its_thread(run)).front();
     EngineResult result;
     result.value = ball_from(block, ball.value, ball.error, ball.exp2);
     result.counts.operations = products;
@@ -340,9 +337,9 @@ EngineResult by_balls(const Work &work, const Block &block) {
 
 EngineResult run_planar(const EngineRun &run, const EngineInput &input) {
     const PatternGraph graph(input.pattern());
-    const Work work{*plan_as<PlanarPlan>(run.choice), graph, run.control};
+    const Work work{*plan_as<PlanarPlan>(run.choice), graph};
     if (const Residues *residues = input.residues())
-        return matrix_by_matrix(run.control, *residues, work.plan.matrix_products(),
+        return matrix_by_matrix(*residues, work.plan.matrix_products(),
                                 bytes_of_residue * work.plan.fronts.peak(),
                                 [&](std::uint64_t matrix) { return modulo(work, *residues, matrix); });
     return by_balls(work, *input.block());

@@ -222,7 +222,7 @@ SignedSum sum_on_surface(const PatternGraph &graph, const Rotation &rotation, co
 // just one of both lines is inside, so its signs are (-1)^(k+1), and all matchings that use these crossings
 // have one sign.
 std::optional<SignedSum> sum_over_crossings(const Pattern &a, const std::vector<std::int32_t> &crossings,
-                                            const Matching &matching, std::size_t most, const Poll &poll) {
+                                            const Matching &matching, std::size_t most) {
     std::vector<char> is_kept(at(a.nnz()), 1);
     for (const std::int32_t crossing : crossings) is_kept[at(crossing)] = 0;
     const Pattern rest = with_entries(a, is_kept);

@@ -42,7 +42,6 @@ SignedSum sum_on_surface(const PatternGraph &graph, const Rotation &rotation, co
 // Of a graph that is planar without these entries, ascending: a determinant for each set of them that a
 // perfect matching may use. None: it is not, or these are more than `most`.
 std::optional<SignedSum> sum_over_crossings(const Pattern &a, const std::vector<std::int32_t> &crossings,
-                                            const Matching &matching, std::size_t most,
-                                            const Poll &poll = no_poll);
+                                            const Matching &matching, std::size_t most);
 
 } // namespace libperm

@@ -94,7 +94,7 @@ bool may_have_faces(const PatternGraph &graph, double least_faces) {
 
 // What may be a face, the most certain ones first. None: however the graph is drawn it has more handles, as a
 // face has as many entries as the shortest cycle through each of them, at least.
-std::vector<Guess> guesses_of(const PatternGraph &graph, double least_faces, const Poll &poll) {
+std::vector<Guess> guesses_of(const PatternGraph &graph, double least_faces) {
     CycleSearch search(graph);
     double most_faces = 0;
     std::vector<Guess> guesses;
@@ -321,17 +321,16 @@ class Handles {
 
 } // namespace
 
-std::optional<Rotation> rotation_by_short_cycles(const PatternGraph &graph, std::int32_t most_genus,
-                                                 const Poll &poll) {
+std::optional<Rotation> rotation_by_short_cycles(const PatternGraph &graph, std::int32_t most_genus) {
     constexpr std::size_t most_entries = 100; // of a line: lattices have few
     for (std::int32_t line = 0; line < graph.lines(); ++line)
         if (graph.around(line).size() > most_entries) return {};
     const std::int32_t least_faces = graph.entries() - graph.lines() + 2 - 2 * most_genus;
     if (!may_have_faces(graph, least_faces)) return {};
-    const std::vector<Guess> guesses = guesses_of(graph, least_faces, poll);
+    const std::vector<Guess> guesses = guesses_of(graph, least_faces);
     if (guesses.empty()) return {};
     FittingFaces fitting(graph, guesses.size());
-    PolledSteps polled(poll);
+    PolledSteps polled;
     for (const Guess &guess : guesses) {
         polled.take(100);
         fitting.add_if_it_fits(guess.cycle);
@@ -342,8 +341,7 @@ std::optional<Rotation> rotation_by_short_cycles(const PatternGraph &graph, std:
     return rotation;
 }
 
-std::vector<std::int32_t> entries_on_handles(const PatternGraph &graph, Rotation rotation, std::size_t most,
-                                             const Poll &poll) {
+std::vector<std::int32_t> entries_on_handles(const PatternGraph &graph, Rotation rotation, std::size_t most) {
     Handles handles(graph, std::move(rotation));
     std::vector<std::int32_t> entries;
     while (handles.genus() > 0) {

@@ -23,10 +23,10 @@ class AtPoints : public Substitution {
     // its value_type, one point's behind the other's; they must outlive this, and take so many bytes. Throws
     // Error.
     void put(InputPattern input, const void *values, std::int64_t points, std::int64_t bytes, Options options,
-             RunControl &control, const std::string *plan);
+             const std::string *plan);
 
     // Of a store of one shard alone: none.
-    std::vector<Outcome> outcomes(PieceStore *store, RunControl &control) const;
+    std::vector<Outcome> outcomes(PieceStore *store) const;
 
   private:
     Plan plan_;

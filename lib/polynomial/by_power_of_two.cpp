@@ -18,11 +18,9 @@ namespace {
 
 class PowerOfTwo final : public Substitution {
   public:
-    PowerOfTwo(const LinearEntries &entries, const Options &options, RunControl &control,
-               const std::string *plan)
+    PowerOfTwo(const LinearEntries &entries, const Options &options, const std::string *plan)
         : count_(at(entries.degree + 1)) {
-        const Poll poll = [&control] { control.poll(); };
-        CoefficientSize size = entries.coefficient_size(poll);
+        CoefficientSize size = entries.coefficient_size();
         const double bytes = size.bits * static_cast<double>(count_) / 8;
         const double held =
             bytes * 4 + bytes / static_cast<double>(count_) * static_cast<double>(entries.entries()) * 2;
@@ -34,27 +32,27 @@ class PowerOfTwo final : public Substitution {
         bits_ = static_cast<unsigned long>(size.bits);
         denominator_ = std::move(size.denominator);
         bytes_ = static_cast<std::int64_t>(held);
-        const Charge charge(&control.memory(), bytes_);
+        const Charge charge(&call().memory(), bytes_);
         Options exactly = options;
         exactly.precision = Precision::exact;
         exactly.modulus = 0;
         InputPattern input = entries.input_of(PERM_VALUE_TEXT);
-        const Values written = values_at(entries, bits_, poll);
-        values_ = input.written ? spread(written, input.source, poll) : written;
+        const Values written = values_at(entries, bits_);
+        values_ = input.written ? spread(written, input.source) : written;
         simplify(input, values_);
         const InputPattern &given = as_given(entries.input);
         const bool may_lose_structure = RankOneAdded::may_serve(entries.input, exactly);
         const auto look_beside = [&](double seconds_otherwise) {
             const bool is_linear = has_no_constants(entries);
-            matchings_ = RankOneAdded::of(given, is_linear ? values_at(entries, 0, poll) : written, exactly,
-                                          seconds_otherwise, control, plan);
+            matchings_ = RankOneAdded::of(given, is_linear ? values_at(entries, 0) : written, exactly,
+                                          seconds_otherwise, plan);
             is_by_size_ = is_linear && matchings_;
         };
         if (may_lose_structure && plan && RankOneAdded::is_plan_of(*plan, given))
             look_beside(RankOneAdded::any_seconds);
         if (may_lose_structure && !plan && !options.checkpoint.empty())
             look_beside(RankOneAdded::before_a_search);
-        if (!matchings_) plan_ = plan_for(std::move(input), values_, exactly, control, plan);
+        if (!matchings_) plan_ = plan_for(std::move(input), values_, exactly, plan);
         const double otherwise = RankOneAdded::seconds_beside(plan_);
         if (may_lose_structure && !plan && !matchings_ && otherwise > 0) look_beside(otherwise);
         task_.emplace(this->plan(), values());
@@ -64,13 +62,12 @@ class PowerOfTwo final : public Substitution {
     const Task &task() const override { return *task_; }
     double seconds() const override { return plan().seconds; }
 
-    std::vector<Outcome> coefficients(PieceStore *store, RunControl &control) const override {
-        const Poll poll = [&control] { control.poll(); };
-        const Charge charge(&control.memory(), bytes_);
-        Outcome sum = execute(plan(), values(), control, store);
+    std::vector<Outcome> coefficients(PieceStore *store) const override {
+        const Charge charge(&call().memory(), bytes_);
+        Outcome sum = execute(plan(), values(), store);
         if (!sum.exact) throw Error(PERM_INTERNAL, "a polynomial's value at a power of two is not exact");
-        if (is_by_size_) return by_size(sum, poll);
-        Gaussian number = matchings_ ? matchings_->sum(sum, poll)
+        if (is_by_size_) return by_size(sum);
+        Gaussian number = matchings_ ? matchings_->sum(sum)
                           : sum.wide ? *std::move(sum.wide)
                                      : Gaussian{exact_number(sum.value), 0};
         sum.wide.reset(); // each coefficient begins as a copy
@@ -78,8 +75,8 @@ class PowerOfTwo final : public Substitution {
         number.im *= denominator_;
         if (!is_integer(number))
             throw Error(PERM_INTERNAL, "a polynomial's value at a power of two is no whole number");
-        const std::vector<mpz_class> re = digits_of(number.re.get_num(), count_, bits_, poll),
-                                     im = digits_of(number.im.get_num(), count_, bits_, poll);
+        const std::vector<mpz_class> re = digits_of(number.re.get_num(), count_, bits_),
+                                     im = digits_of(number.im.get_num(), count_, bits_);
         std::vector<Outcome> out;
         for (std::size_t k = 0; k < count_; ++k) {
             Gaussian coefficient{mpq_class(re[k], denominator_), mpq_class(im[k], denominator_)};
@@ -102,9 +99,9 @@ class PowerOfTwo final : public Substitution {
     }
 
     // At x = 2^bits.
-    static Values values_at(const LinearEntries &entries, unsigned long bits, const Poll &poll) {
+    static Values values_at(const LinearEntries &entries, unsigned long bits) {
         Values values;
-        PolledSteps steps(poll);
+        PolledSteps steps;
         for (std::size_t k = 0; k < entries.values(); ++k) {
             steps.take(64 + static_cast<std::int64_t>(bits / 32));
             Gaussian x = entries.linear_at(k);
@@ -116,8 +113,8 @@ class PowerOfTwo final : public Substitution {
     }
 
     // Of x L: x^k stands with the sum over the matchings of k entries.
-    std::vector<Outcome> by_size(const Outcome &sum, const Poll &poll) const {
-        std::vector<Gaussian> numbers = matchings_->numbers(sum, poll);
+    std::vector<Outcome> by_size(const Outcome &sum) const {
+        std::vector<Gaussian> numbers = matchings_->numbers(sum);
         numbers.resize(count_);
         std::vector<Outcome> out(count_, sum);
         for (std::size_t k = 0; k < count_; ++k) set_value(out[k], WideBall{std::move(numbers[k]), {}});
@@ -139,8 +136,8 @@ class PowerOfTwo final : public Substitution {
 } // namespace
 
 std::unique_ptr<Substitution> by_power_of_two(const LinearEntries &entries, const Options &options,
-                                              RunControl &control, const std::string *plan) {
-    return std::make_unique<PowerOfTwo>(entries, options, control, plan);
+                                              const std::string *plan) {
+    return std::make_unique<PowerOfTwo>(entries, options, plan);
 }
 
 } // namespace libperm

@@ -9,9 +9,8 @@ namespace libperm {
 namespace {
 
 // Newton's divided differences at 0, 1, 2, ..., multiplied out.
-std::vector<std::uint64_t> interpolated(const Montgomery &field, std::vector<std::uint64_t> values,
-                                        const Poll &poll) {
-    PolledSteps steps(poll);
+std::vector<std::uint64_t> interpolated(const Montgomery &field, std::vector<std::uint64_t> values) {
+    PolledSteps steps;
     const std::size_t n = values.size();
     for (std::size_t order = 1; order < n; ++order) {
         const std::uint64_t inverse = field.power(field.to(order), field.prime() - 2);
@@ -38,24 +37,22 @@ std::string text_of(const Gaussian &x) {
 
 class ByResidues final : public AtPoints {
   public:
-    ByResidues(const LinearEntries &entries, const Options &options, RunControl &control,
-               const std::string *plan)
+    ByResidues(const LinearEntries &entries, const Options &options, const std::string *plan)
         : field_(options.modulus) {
         const auto points = static_cast<std::int64_t>(entries.degree + 1);
         constexpr std::int64_t of_text = sizeof(std::string) + sizeof(const char *) + 32;
         const std::int64_t bytes = of_text * points * static_cast<std::int64_t>(entries.values());
-        take_texts(entries, points, control, bytes);
-        put(entries.input_of(PERM_VALUE_TEXT), values_.data(), points, bytes, options, control, plan);
+        take_texts(entries, points, bytes);
+        put(entries.input_of(PERM_VALUE_TEXT), values_.data(), points, bytes, options, plan);
     }
 
-    std::vector<Outcome> coefficients(PieceStore *store, RunControl &control) const override {
-        const std::vector<Outcome> found = outcomes(store, control);
+    std::vector<Outcome> coefficients(PieceStore *store) const override {
+        const std::vector<Outcome> found = outcomes(store);
         if (found.empty()) return {};
         std::vector<std::uint64_t> values;
         for (const Outcome &one : found) values.push_back(field_.to(exact_number(one).re.get_num().get_ui()));
         std::vector<Outcome> out;
-        for (const std::uint64_t x :
-             interpolated(field_, std::move(values), [&control] { control.poll(); })) {
+        for (const std::uint64_t x : interpolated(field_, std::move(values))) {
             Outcome one = found[0];
             set_value(one, WideBall{{mpq_class(field_.from(x)), 0}, {}});
             out.push_back(std::move(one));
@@ -64,11 +61,9 @@ class ByResidues final : public AtPoints {
     }
 
   private:
-    void take_texts(const LinearEntries &entries, std::int64_t points, RunControl &control,
-                    std::int64_t bytes) {
-        const Charge charge(&control.memory(), bytes);
-        const Poll poll = [&control] { control.poll(); };
-        PolledSteps steps(poll);
+    void take_texts(const LinearEntries &entries, std::int64_t points, std::int64_t bytes) {
+        const Charge charge(&call().memory(), bytes);
+        PolledSteps steps;
         for (std::int64_t x = 0; x < points; ++x)
             for (std::size_t k = 0; k < entries.values(); ++k) {
                 steps.take(256);
@@ -86,9 +81,9 @@ class ByResidues final : public AtPoints {
 } // namespace
 
 std::unique_ptr<Substitution> by_residues(const LinearEntries &entries, const Options &options,
-                                          RunControl &control, const std::string *plan) {
+                                          const std::string *plan) {
     if (static_cast<std::uint64_t>(entries.degree) >= options.modulus) return nullptr;
-    return std::make_unique<ByResidues>(entries, options, control, plan);
+    return std::make_unique<ByResidues>(entries, options, plan);
 }
 
 } // namespace libperm

@@ -41,15 +41,15 @@ class BySigns final : public Substitution {
           count_(static_cast<int>(entries.degree + 1)),
           plan_(no_plan(entries, options)),
           task_(plan_, engine_name(engine_for(Goal::polynomial)), sums_->seconds(), sums_->pieces().count(),
-                [this](PieceStore *store, RunControl &control) { parts(store, control); }) {}
+                [this](PieceStore *store) { parts(store); }) {}
 
     const Plan &plan() const override { return plan_; }
     const Task &task() const override { return task_; }
     bool is_planned() const override { return false; }
     double seconds() const override { return sums_->seconds() / plan_.options.threads; }
 
-    std::vector<Outcome> coefficients(PieceStore *store, RunControl &control) const override {
-        const std::vector<PolynomialPart> found_parts = parts(store, control);
+    std::vector<Outcome> coefficients(PieceStore *store) const override {
+        const std::vector<PolynomialPart> found_parts = parts(store);
         if (store && store->is_of_one_shard()) return {};
         LineSums all = found_parts.front().sums;
         for (std::size_t k = 1; k < found_parts.size(); ++k) all.add(found_parts[k].sums);
@@ -73,15 +73,15 @@ class BySigns final : public Substitution {
     }
 
   private:
-    std::vector<PolynomialPart> parts(PieceStore *store, RunControl &control) const {
+    std::vector<PolynomialPart> parts(PieceStore *store) const {
         const NumberedPieces pieces = sums_->pieces();
         const double share = store ? store->share() : 1, work = static_cast<double>(pieces.count());
-        control.begin(share * work, share * seconds());
-        RunControl own(control, 1, PieceScope{store, {}});
-        return parts_of_pieces(own, pieces.count(), 1, PolynomialPart{sums_->no_sums()},
-                               each_on_its_thread(own, [&](std::uint64_t k) {
+        call().begin(share * work, share * seconds());
+        CurrentCall own(1, PieceScope{store, {}});
+        return parts_of_pieces(pieces.count(), 1, PolynomialPart{sums_->no_sums()},
+                               each_on_its_thread([&](std::uint64_t k) {
                                    PolynomialPart part{sums_->piece(pieces[k])};
-                                   own.advance(1);
+                                   call().advance(1);
                                    return part;
                                }));
     }

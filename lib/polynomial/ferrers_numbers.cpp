@@ -24,10 +24,9 @@ mpq_class power_of(const mpq_class &x, std::int64_t exponent) {
 
 std::optional<std::vector<mpz_class>> ferrers_numbers(const Pattern &a, const std::vector<mpz_class> &values,
                                                       const LineCounts &row_count,
-                                                      const LineCounts &column_count, std::size_t count,
-                                                      const Poll &poll) {
+                                                      const LineCounts &column_count, std::size_t count) {
     if (static_cast<double>(row_count.sum()) * static_cast<double>(count) > most_steps) return {};
-    PolledSteps steps(poll);
+    PolledSteps steps;
     std::vector<std::int32_t> rows;
     for (std::int32_t i = 0; i < a.rows; ++i) {
         steps.take();
@@ -64,8 +63,7 @@ std::optional<std::vector<mpz_class>> ferrers_numbers(const Pattern &a, const st
 }
 
 std::optional<mpq_class> ferrers_sum(const InputPattern &given, const Values &values,
-                                     const LineCounts &row_count, const LineCounts &column_count,
-                                     RunControl &control) {
+                                     const LineCounts &row_count, const LineCounts &column_count) {
     const Pattern &a = given.pattern;
     if (!given.row_weights || !given.col_weights) return {};
     const auto entries = at(a.nnz());
@@ -88,7 +86,7 @@ std::optional<mpq_class> ferrers_sum(const InputPattern &given, const Values &va
         if (!a.row(i).empty()) denominator = lcm(denominator, number(at(a.row_begin(i))).get_den());
     const std::int64_t rows = row_count.sum(), columns = column_count.sum(), most = std::min(rows, columns);
     constexpr std::int64_t of_number = 48;
-    Charge charge(&control.memory(), of_number * a.nnz());
+    Charge charge(&call().memory(), of_number * a.nnz());
     std::vector<mpz_class> whole(entries);
     double bits = 0; // of a number of matchings
     for (std::int32_t i = 0; i < a.rows; ++i) {
@@ -99,8 +97,7 @@ std::optional<mpq_class> ferrers_sum(const InputPattern &given, const Values &va
         bits += static_cast<double>(row_count[i]) * (of_entry + std::log2(static_cast<double>(columns) + 1));
     }
     charge.grow(static_cast<std::int64_t>(std::min(0x1p60, bits / 8 * static_cast<double>(most + 1))));
-    const auto numbers =
-        ferrers_numbers(a, whole, row_count, column_count, at(most + 1), [&control] { control.poll(); });
+    const auto numbers = ferrers_numbers(a, whole, row_count, column_count, at(most + 1));
     if (!numbers) return {};
     // With m_k D^k numbers, and q = p / d the product of both weights: sum m_k q^(most - k), by Horner's
     // rule.
@@ -109,7 +106,7 @@ std::optional<mpq_class> ferrers_sum(const InputPattern &given, const Values &va
     const mpz_class p = q.get_num() * denominator, &d = q.get_den();
     mpz_class sum = 0, power = 1;
     for (const mpz_class &m : *numbers) {
-        control.poll();
+        poll();
         sum = sum * p + m * power;
         power *= d;
     }

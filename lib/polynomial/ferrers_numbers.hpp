@@ -5,7 +5,7 @@
 
 #include "lib/input/values.hpp"
 #include "lib/input/written_out.hpp"
-#include "lib/run/run_control.hpp"
+#include "lib/run/call.hpp"
 #include "preprocess/pattern.hpp"
 
 #include <gmpxx.h>
@@ -18,13 +18,11 @@ namespace libperm {
 // The numbers for k = 0 to count - 1; none where it is no such board.
 std::optional<std::vector<mpz_class>> ferrers_numbers(const Pattern &a, const std::vector<mpz_class> &values,
                                                       const LineCounts &row_count,
-                                                      const LineCounts &column_count, std::size_t count,
-                                                      const Poll &poll);
+                                                      const LineCounts &column_count, std::size_t count);
 
 // The sum over all matchings, where each row has the same weight of staying unmatched, and each column;
 // none where it is no such board.
 std::optional<mpq_class> ferrers_sum(const InputPattern &given, const Values &values,
-                                     const LineCounts &row_count, const LineCounts &column_count,
-                                     RunControl &control);
+                                     const LineCounts &row_count, const LineCounts &column_count);
 
 } // namespace libperm

@@ -57,8 +57,8 @@ double near(const mpq_class &x) {
 }
 
 // The caller's numbers in the caller's order, next to doubles.
-std::vector<Complex> numbers_given(const InputPattern &given, const void *numbers, const Poll &poll) {
-    const Values values = values_for_derivatives(given, numbers, poll);
+std::vector<Complex> numbers_given(const InputPattern &given, const void *numbers) {
+    const Values values = values_for_derivatives(given, numbers);
     std::vector<Complex> out(at(value_count(given)));
     for (std::size_t k = 0; k < out.size(); ++k) {
         const std::size_t place = given.source.empty() ? k : at(given.source[k]);
@@ -68,12 +68,12 @@ std::vector<Complex> numbers_given(const InputPattern &given, const void *number
     return out;
 }
 
-std::vector<Complex> direction_given(InputPattern given, const void *direction, const Poll &poll) {
+std::vector<Complex> direction_given(InputPattern given, const void *direction) {
     if (given.value_type == PERM_VALUE_PATTERN) given.value_type = PERM_VALUE_F64;
     if (!direction && value_count(given) > 0)
         throw Error(PERM_BAD_ARGUMENT, "the direction is a null pointer");
     try {
-        return numbers_given(given, direction, poll);
+        return numbers_given(given, direction);
     } catch (const Error &error) {
         if (error.status() != PERM_BAD_MATRIX) throw;
         throw Error(PERM_BAD_MATRIX, std::string("of the direction, ") + error.what());
@@ -222,20 +222,19 @@ class Coefficients {
 
 } // namespace
 
-HessianProduct::HessianProduct(const Plan &plan, RunControl &control)
-    : complex_(make_plan(of_complex(plan.input), in_doubles(plan.options), {}, control)) {}
+HessianProduct::HessianProduct(const Plan &plan)
+    : complex_(make_plan(of_complex(plan.input), in_doubles(plan.options), {})) {}
 
 void HessianProduct::run(const Plan &plan, const void *values, const void *direction, double *product,
-                         double *error_bounds, RunControl &control) const {
-    const Poll poll = [&control] { control.poll(); };
+                         double *error_bounds) const {
     const InputPattern &given = as_given(plan.input);
-    const std::vector<Complex> as_told = numbers_given(given, values, poll),
-                               along = direction_given(given, direction, poll);
+    const std::vector<Complex> as_told = numbers_given(given, values),
+                               along = direction_given(given, direction);
     const bool is_complex = plan.input.value_type == PERM_VALUE_C128;
     if (std::all_of(along.begin(), along.end(), [](const Complex &x) { return x == 0.0; })) {
         std::fill_n(product, along.size() * (is_complex ? 2 : 1), 0.0);
         if (error_bounds) std::fill_n(error_bounds, along.size(), 0.0);
-        return control.finish();
+        return call().finish();
     }
     const RowScales scales(plan.input, as_told);
     const std::vector<Complex> a = scales.divided(as_told);
@@ -248,17 +247,18 @@ void HessianProduct::run(const Plan &plan, const void *values, const void *direc
             fail_too_far();
 
     const int turns = is_complex ? points : points / 2 + 1;
-    const GradientWay way = gradient_.way(complex_, nullptr, control);
-    control.begin(turns + 1, complex_.seconds * (turns + 1) * 4);
+    const GradientWay way = gradient_.way(complex_, nullptr);
+    call().begin(turns + 1, complex_.seconds * (turns + 1) * 4);
     const auto derive = [&](const auto &value_at) {
         std::vector<Complex> moved(a.size());
         for (std::size_t k = 0; k < a.size(); ++k) moved[k] = value_at(k);
         Derived found{std::vector<Complex>(a.size()), std::vector<double>(a.size())};
-        RunControl part(control, 0, RunControl::OwnMemory());
+        Call &all = call();
+        const CurrentCall part(0, Call::OwnMemory());
         Outcome outcome;
         way.run(complex_, complex_.options.threads, moved.data(),
-                reinterpret_cast<double *>(found.numbers.data()), found.bounds.data(), part, outcome);
-        control.advance(1);
+                reinterpret_cast<double *>(found.numbers.data()), found.bounds.data(), outcome);
+        all.advance(1);
         return found;
     };
     std::vector<Derived> at_turn;
@@ -277,12 +277,12 @@ void HessianProduct::run(const Plan &plan, const void *values, const void *direc
         const double bound = found.bound(k), underflow = bound == 0 && number == 0.0 ? 0 : 0x1p-1072;
         error_bounds[k] = is_told ? times_power(bound, exp2) + underflow : infinity;
     }
-    control.finish();
+    call().finish();
 }
 
-const HessianProduct &LazyHessianProduct::of(const Plan &plan, RunControl &control) const {
+const HessianProduct &LazyHessianProduct::of(const Plan &plan) const {
     const std::scoped_lock lock(mutex_);
-    if (!made_) made_ = std::make_unique<const HessianProduct>(plan, control);
+    if (!made_) made_ = std::make_unique<const HessianProduct>(plan);
     return *made_;
 }
 

@@ -16,12 +16,12 @@ namespace libperm {
 class HessianProduct {
   public:
     // Of the plan's pattern. Throws Error.
-    HessianProduct(const Plan &plan, RunControl &control);
+    HessianProduct(const Plan &plan);
 
     // As many numbers as the gradient has; pairs where the plan's are complex. error_bounds may be null. Both
     // are written last. Throws Error.
     void run(const Plan &plan, const void *values, const void *direction, double *product,
-             double *error_bounds, RunControl &control) const;
+             double *error_bounds) const;
 
   private:
     Plan complex_; // of the same pattern
@@ -31,7 +31,7 @@ class HessianProduct {
 // A plan's, made when it is first asked for.
 class LazyHessianProduct {
   public:
-    const HessianProduct &of(const Plan &plan, RunControl &control) const;
+    const HessianProduct &of(const Plan &plan) const;
 
   private:
     mutable std::mutex mutex_;

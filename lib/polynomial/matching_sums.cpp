@@ -51,13 +51,12 @@ void put(mp_limb_t *to, std::size_t words, const mpz_class &x) {
 
 std::optional<MatchingSums> MatchingSums::of(const Pattern &columns, const std::vector<mpz_class> &values,
                                              const LineCounts &column_count, const LineCounts &row_count,
-                                             double bits, RunControl &control) {
+                                             double bits) {
     if (std::max(row_count.sum(), column_count.sum()) > most_lines) return std::nullopt;
-    const Poll poll = [&control] { control.poll(); };
-    PolledSteps steps(poll);
+    PolledSteps steps;
     MatchingSums out;
     out.bytes_ = columns.nnz() * 128;
-    const Charge charge(&control.memory(), out.bytes_);
+    const Charge charge(&call().memory(), out.bytes_);
     constexpr std::size_t none = ~std::size_t{0};
     std::vector<std::size_t> row_place(at(columns.cols), none);
     std::vector<double> row_size;
@@ -115,9 +114,9 @@ double MatchingSums::serial_seconds() const {
 // takes a column in or leaves one out.
 class MatchingSums::Walk {
   public:
-    Walk(const MatchingSums &a, std::uint64_t first, const Poll &poll)
+    Walk(const MatchingSums &a, std::uint64_t first)
         : a_(a),
-          steps_(poll),
+          steps_(),
           levels_(a.kinds_.size()),
           row_sums_(a.row_times_.size()),
           polynomial_((a.most_ + 1) * a.words_),
@@ -244,36 +243,34 @@ std::uint64_t MatchingSums::pieces() const {
     return std::min((terms_ + each - 1) / each, std::clamp<std::uint64_t>(most_bytes / bytes, 16, most));
 }
 
-void MatchingSums::add_terms(std::uint64_t first, std::uint64_t end, std::vector<mp_limb_t> &sums,
-                             RunControl &control) const {
-    const Poll poll = [&control] { control.poll(); };
+void MatchingSums::add_terms(std::uint64_t first, std::uint64_t end, std::vector<mp_limb_t> &sums) const {
     for (const std::uint64_t each = terms_at_once(); first < end;) {
         const std::uint64_t terms = std::min(each, end - first);
-        Walk walk(*this, first, poll);
+        Walk walk(*this, first);
         const std::vector<mp_limb_t> more = words_ == 1   ? walk.sums_of<1>(terms)
                                             : words_ == 2 ? walk.sums_of<2>(terms)
                                                           : walk.sums_of<0>(terms);
         for (std::size_t k = 0; k < sums.size(); k += words_)
             mpn_add_n(&sums[k], &sums[k], &more[k], static_cast<mp_size_t>(words_));
         first += terms;
-        control.advance(static_cast<double>(terms));
+        call().advance(static_cast<double>(terms));
     }
 }
 
-std::vector<mp_limb_t> MatchingSums::sums(int threads, RunControl &control) const {
+std::vector<mp_limb_t> MatchingSums::sums(int threads) const {
     const std::uint64_t count = pieces();
     const MatchingPart nothing{std::vector<mp_limb_t>(place(most_ + 1, 0))};
     const std::size_t size = nothing.sums.size();
-    const Charge charge(&control.memory(), static_cast<std::int64_t>(size * sizeof(mp_limb_t)) *
-                                               (static_cast<std::int64_t>(count) + threads + 2));
+    const Charge charge(&call().memory(), static_cast<std::int64_t>(size * sizeof(mp_limb_t)) *
+                                              (static_cast<std::int64_t>(count) + threads + 2));
     const auto first_of = [&](std::uint64_t piece) { // terms_ may have 50 bits
         return terms_ / count * piece + terms_ % count * piece / count;
     };
     const std::vector<MatchingPart> parts =
-        parts_of_pieces(control, count, static_cast<double>(terms_) / static_cast<double>(count), nothing,
-                        each_on_its_thread(control, [&](std::uint64_t piece) {
+        parts_of_pieces(count, static_cast<double>(terms_) / static_cast<double>(count), nothing,
+                        each_on_its_thread([&](std::uint64_t piece) {
                             MatchingPart part = nothing;
-                            add_terms(first_of(piece), first_of(piece + 1), part.sums, control);
+                            add_terms(first_of(piece), first_of(piece + 1), part.sums);
                             return part;
                         }));
     std::vector<mp_limb_t> sums(size);

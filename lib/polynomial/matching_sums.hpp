@@ -11,7 +11,7 @@
 #pragma once
 
 #include "lib/input/written_out.hpp"
-#include "lib/run/run_control.hpp"
+#include "lib/run/call.hpp"
 #include "preprocess/pattern.hpp"
 
 #include <gmpxx.h>
@@ -27,7 +27,7 @@ class MatchingSums {
     // columns or where sums of their entries are longer than a word.
     static std::optional<MatchingSums> of(const Pattern &columns, const std::vector<mpz_class> &values,
                                           const LineCounts &column_count, const LineCounts &row_count,
-                                          double bits, RunControl &control);
+                                          double bits);
 
     double serial_seconds() const; // predicted
     double terms() const { return static_cast<double>(terms_); }
@@ -36,8 +36,8 @@ class MatchingSums {
     // Equal shares of the terms; they follow from the matrix alone.
     std::uint64_t pieces() const;
 
-    // All E_{s,k}, by pieces where the control has them, on so many threads.
-    std::vector<mp_limb_t> sums(int threads, RunControl &control) const;
+    // All E_{s,k}, by pieces where the call has them, on so many threads.
+    std::vector<mp_limb_t> sums(int threads) const;
     // m_0, m_1, ..., `count` of them.
     std::vector<mpz_class> numbers(const std::vector<mp_limb_t> &sums, std::size_t count) const;
 
@@ -54,8 +54,7 @@ class MatchingSums {
     class Walk;
 
     std::uint64_t terms_at_once() const; // that a thread sums before it tells of them
-    void add_terms(std::uint64_t first, std::uint64_t end, std::vector<mp_limb_t> &sums,
-                   RunControl &control) const;
+    void add_terms(std::uint64_t first, std::uint64_t end, std::vector<mp_limb_t> &sums) const;
     std::size_t place(std::size_t s, std::size_t k) const { return (s * (most_ + 1) + k) * words_; }
     double products() const; // of a term
 

@@ -22,8 +22,8 @@ bool may_serve(const LinearEntries &entries, const Options &options) {
 }
 
 // The entries, which are whole numbers; none: some are complex.
-std::optional<std::vector<mpz_class>> real_entries(const LinearEntries &entries, const Poll &poll) {
-    PolledSteps steps(poll);
+std::optional<std::vector<mpz_class>> real_entries(const LinearEntries &entries) {
+    PolledSteps steps;
     std::vector<mpz_class> values;
     for (std::size_t k = 0; k < entries.entries(); ++k) {
         steps.take(16);
@@ -48,15 +48,15 @@ class BySubsets final : public Substitution {
           count_(at(entries.count)),
           plan_(no_plan(entries, options)),
           task_(plan_, "sums over subsets", sums_.serial_seconds(), sums_.pieces(),
-                [this](PieceStore *store, RunControl &control) { run(store, control); }) {}
+                [this](PieceStore *store) { run(store); }) {}
 
     const Plan &plan() const override { return plan_; }
     const Task &task() const override { return task_; }
     bool is_planned() const override { return false; }
     double seconds() const override { return sums_.serial_seconds() / plan_.options.threads; }
 
-    std::vector<Outcome> coefficients(PieceStore *store, RunControl &control) const override {
-        std::vector<mpz_class> numbers = sums_.numbers(run(store, control), count_);
+    std::vector<Outcome> coefficients(PieceStore *store) const override {
+        std::vector<mpz_class> numbers = sums_.numbers(run(store), count_);
         Outcome like;
         like.engine = engine_for(Goal::matchings);
         like.blocks = like.blocks_computed = 1;
@@ -66,7 +66,7 @@ class BySubsets final : public Substitution {
     }
 
   private:
-    std::vector<mp_limb_t> run(PieceStore *store, RunControl &control) const {
+    std::vector<mp_limb_t> run(PieceStore *store) const {
         const double share = store ? store->share() : 1, predicted = share * seconds();
         if (predicted > plan_.options.refuse_seconds)
             throw refused_for_time(
@@ -74,10 +74,10 @@ class BySubsets final : public Substitution {
                 predicted, plan_.options);
         log_decision(formatted("numbers of matchings: sums over {:.3g} subsets of lines, {} predicted",
                                sums_.terms(), readable_seconds(predicted)));
-        const Charge held(&control.memory(), sums_.bytes());
-        control.begin(share * sums_.terms(), predicted);
-        RunControl own(control, 1, PieceScope{store, {}});
-        return sums_.sums(plan_.options.threads, own);
+        const Charge held(&call().memory(), sums_.bytes());
+        call().begin(share * sums_.terms(), predicted);
+        CurrentCall own(1, PieceScope{store, {}});
+        return sums_.sums(plan_.options.threads);
     }
 
     const MatchingSums sums_;
@@ -91,15 +91,13 @@ class OfNestedRows final : public Substitution {
     OfNestedRows(const LinearEntries &entries, const Options &options, std::vector<mpz_class> numbers)
         : numbers_(std::move(numbers)),
           plan_(no_plan(entries, options)),
-          task_(plan_, "none", 0, 1, [](PieceStore *, RunControl &) {}) {}
+          task_(plan_, "none", 0, 1, [](PieceStore *) {}) {}
 
     const Plan &plan() const override { return plan_; }
     const Task &task() const override { return task_; }
     bool is_planned() const override { return false; }
     double seconds() const override { return 0; }
-    std::vector<Outcome> coefficients(PieceStore *, RunControl &) const override {
-        return outcomes_of(numbers_, {});
-    }
+    std::vector<Outcome> coefficients(PieceStore *) const override { return outcomes_of(numbers_, {}); }
 
   private:
     const std::vector<mpz_class> numbers_;
@@ -109,26 +107,24 @@ class OfNestedRows final : public Substitution {
 
 } // namespace
 
-std::unique_ptr<Substitution> by_subsets(const LinearEntries &entries, const Options &options,
-                                         RunControl &control) {
+std::unique_ptr<Substitution> by_subsets(const LinearEntries &entries, const Options &options) {
     if (!may_serve(entries, options)) return nullptr;
-    const Poll poll = [&control] { control.poll(); };
     const Pattern &a = as_given(entries.input).pattern;
-    const Charge charge(&control.memory(), a.nnz() * 64);
-    const auto values = real_entries(entries, poll);
+    const Charge charge(&call().memory(), a.nnz() * 64);
+    const auto values = real_entries(entries);
     if (!values) return nullptr;
-    PolledSteps steps(poll);
+    PolledSteps steps;
     const LineCounts rows = entries.row_count(), columns = entries.column_count();
-    const double bits = entries.coefficient_size(poll).bits;
-    const Transposed turned = transpose(a, poll);
+    const double bits = entries.coefficient_size().bits;
+    const Transposed turned = transpose(a);
     std::vector<mpz_class> in_columns;
     for (const std::int64_t k : turned.source) {
         steps.take(16);
         in_columns.push_back((*values)[at(k)]);
     }
     std::optional<MatchingSums> over_columns =
-        MatchingSums::of(turned.pattern, in_columns, columns, rows, bits, control);
-    std::optional<MatchingSums> over_rows = MatchingSums::of(a, *values, rows, columns, bits, control);
+        MatchingSums::of(turned.pattern, in_columns, columns, rows, bits);
+    std::optional<MatchingSums> over_rows = MatchingSums::of(a, *values, rows, columns, bits);
     const bool takes_rows =
         over_rows && (!over_columns || over_rows->serial_seconds() < over_columns->serial_seconds());
     std::optional<MatchingSums> &sums = takes_rows ? over_rows : over_columns;
@@ -136,16 +132,14 @@ std::unique_ptr<Substitution> by_subsets(const LinearEntries &entries, const Opt
     return std::make_unique<BySubsets>(entries, options, *std::move(sums));
 }
 
-std::unique_ptr<Substitution> of_nested_rows(const LinearEntries &entries, const Options &options,
-                                             RunControl &control) {
+std::unique_ptr<Substitution> of_nested_rows(const LinearEntries &entries, const Options &options) {
     if (!may_serve(entries, options)) return nullptr;
-    const Poll poll = [&control] { control.poll(); };
     const Pattern &a = as_given(entries.input).pattern;
-    const Charge charge(&control.memory(), a.nnz() * 32);
-    const auto values = real_entries(entries, poll);
+    const Charge charge(&call().memory(), a.nnz() * 32);
+    const auto values = real_entries(entries);
     if (!values) return nullptr;
     auto numbers =
-        ferrers_numbers(a, *values, entries.row_count(), entries.column_count(), at(entries.count), poll);
+        ferrers_numbers(a, *values, entries.row_count(), entries.column_count(), at(entries.count));
     if (!numbers) return nullptr;
     return std::make_unique<OfNestedRows>(entries, options, *std::move(numbers));
 }

@@ -43,10 +43,10 @@ double as_double(const mpz_class &x, unsigned long bits) { // of x 2^-bits, cut 
 class Circle {
   public:
     // real: P(conj x) = conj P(x), so that half of the points are enough.
-    Circle(std::size_t points, std::int64_t exp2, bool real, const Poll &poll)
+    Circle(std::size_t points, std::int64_t exp2, bool real)
         : cosines_(points), sines_(points), points_(points), exp2_(exp2), real_(real) {
         MpfrNumber angle(bits + 64), x(bits + 64);
-        PolledSteps steps(poll);
+        PolledSteps steps;
         constexpr std::int64_t of_a_point = 8192;
         for (std::size_t j = 0; j < points; ++j) {
             steps.take(of_a_point);
@@ -84,7 +84,7 @@ class Circle {
     // All N of them from values(), each of which is within its error of P. In fixed point, the largest value
     // having twice as many bits as the roots: what is cut off, and what these are rounded by, is less than
     // 2^(8 - bits) of the sum of the absolute values.
-    std::vector<WideBall> coefficients(const std::vector<WideBall> &values, const Poll &poll) const {
+    std::vector<WideBall> coefficients(const std::vector<WideBall> &values) const {
         const auto mirrored = [&](std::size_t j) { return real_ && j != 0 && 2 * j != points_; };
         WideBall all; // the sum of the sizes, and of the errors
         std::int64_t highest = 0;
@@ -106,7 +106,7 @@ class Circle {
         const Scaled error = (Ball{{}, all.error} + Ball{{}, cut_off}).error;
 
         std::vector<WideBall> out;
-        PolledSteps steps(poll);
+        PolledSteps steps;
         for (std::size_t k = 0; k < points_; ++k) {
             Whole sum;
             for (std::size_t j = 0; j < whole.size(); ++j) {
@@ -153,26 +153,25 @@ mpq_class exact_size(const Gaussian &x) { return abs(x.re) + abs(x.im); }
 
 class OnCircle final : public AtPoints {
   public:
-    OnCircle(const LinearEntries &entries, const Options &options, RunControl &control,
-             const std::string *plan, bool real)
+    OnCircle(const LinearEntries &entries, const Options &options, const std::string *plan, bool real)
         : lines_(static_cast<double>(entries.input.pattern.rows)),
           degree_(at(entries.degree)),
-          circle_(circle_for(entries, options, control, real)) {
+          circle_(circle_for(entries, options, real)) {
         const auto points = static_cast<std::int64_t>(circle_.values() + 1);
         const std::int64_t bytes = bytes_of_values(entries, options, circle_.values());
         if (options.precision == Precision::dd) {
-            take_texts(entries, control, bytes);
-            put(entries.input_of(PERM_VALUE_TEXT), pointers_.data(), points, bytes, options, control, plan);
+            take_texts(entries, bytes);
+            put(entries.input_of(PERM_VALUE_TEXT), pointers_.data(), points, bytes, options, plan);
             return;
         }
-        if (!take_values(entries, control, bytes)) return;
+        if (!take_values(entries, bytes)) return;
         Options doubles = options;
         doubles.precision = Precision::double_;
-        put(entries.input_of(PERM_VALUE_C128), values_.data(), points, bytes, doubles, control, plan);
+        put(entries.input_of(PERM_VALUE_C128), values_.data(), points, bytes, doubles, plan);
     }
 
-    std::vector<Outcome> coefficients(PieceStore *store, RunControl &control) const override {
-        const std::vector<Outcome> found = outcomes(store, control);
+    std::vector<Outcome> coefficients(PieceStore *store) const override {
+        const std::vector<Outcome> found = outcomes(store);
         if (found.empty()) return {};
         const Scaled moved = moved_by_rounding(found[0]);
         std::vector<WideBall> values;
@@ -181,8 +180,7 @@ class OnCircle final : public AtPoints {
             const Gaussian number = exact_number(one);
             values.push_back({number, (Ball{{}, one.error} + Ball{{}, moved}).error});
         }
-        const std::vector<WideBall> coefficients =
-            circle_.coefficients(values, [&control] { control.poll(); });
+        const std::vector<WideBall> coefficients = circle_.coefficients(values);
         std::vector<Outcome> out;
         for (const WideBall &coefficient : coefficients) {
             Outcome one = found[0];
@@ -201,23 +199,20 @@ class OnCircle final : public AtPoints {
     }
 
     // Once there is room for the values at its points.
-    static Circle circle_for(const LinearEntries &entries, const Options &options, RunControl &control,
-                             bool real) {
-        const Poll poll = [&control] { control.poll(); };
+    static Circle circle_for(const LinearEntries &entries, const Options &options, bool real) {
         const std::size_t points = at(entries.degree) + 1;
-        control.memory().require(
+        call().memory().require(
             bytes_of_values(entries, options, Circle::values_at(points, real)),
             formatted("a polynomial of degree {} from its values at as many points", entries.degree));
-        return {points, entries.balanced_radius(poll), real, poll};
+        return {points, entries.balanced_radius(), real};
     }
 
     // Those of |C| + r |L| first. False: entries lie too far apart.
-    bool take_values(const LinearEntries &entries, RunControl &control, std::int64_t bytes) {
-        const Charge charge(&control.memory(), bytes);
+    bool take_values(const LinearEntries &entries, std::int64_t bytes) {
+        const Charge charge(&call().memory(), bytes);
         const std::size_t each = entries.values();
         std::vector<Doubles> constant, linear;
-        const Poll poll = [&control] { control.poll(); };
-        PolledSteps steps(poll);
+        PolledSteps steps;
         for (std::size_t k = 0; k < each; ++k) {
             steps.take(64);
             const auto c = as_doubles(entries.constant_at(k), 0),
@@ -244,11 +239,10 @@ class OnCircle final : public AtPoints {
     }
 
     // The same exactly, but for the roots of unity.
-    void take_texts(const LinearEntries &entries, RunControl &control, std::int64_t bytes) {
-        const Charge charge(&control.memory(), bytes);
+    void take_texts(const LinearEntries &entries, std::int64_t bytes) {
+        const Charge charge(&call().memory(), bytes);
         const std::size_t each = entries.values();
-        const Poll poll = [&control] { control.poll(); };
-        PolledSteps steps(poll);
+        PolledSteps steps;
         std::vector<Gaussian> linear;
         for (std::size_t k = 0; k < each; ++k) {
             const Gaussian l = entries.linear_at(k);
@@ -291,8 +285,8 @@ bool is_real_matrix(const LinearEntries &entries) {
 } // namespace
 
 std::unique_ptr<Substitution> on_circle(const LinearEntries &entries, const Options &options,
-                                        RunControl &control, const std::string *plan) {
-    auto circle = std::make_unique<OnCircle>(entries, options, control, plan, is_real_matrix(entries));
+                                        const std::string *plan) {
+    auto circle = std::make_unique<OnCircle>(entries, options, plan, is_real_matrix(entries));
     if (!circle->is_possible()) return nullptr;
     return circle;
 }

@@ -26,9 +26,9 @@ class CoefficientTask : public TaskOf<std::vector<Outcome>> {
     std::string plan() const override;
     bool is_plan(const std::string &bytes) const override;
     void require_shards() const override { substitution_->task().require_shards(); }
-    std::vector<Outcome> run(PieceStore *store, RunControl &control, const Told &told) const override;
-    void run_shard(const Shard &shard, PieceStore &store, RunControl &control) const override {
-        substitution_->task().run_shard(shard, store, control);
+    std::vector<Outcome> run(PieceStore *store, const Told &told) const override;
+    void run_shard(const Shard &shard, PieceStore &store) const override {
+        substitution_->task().run_shard(shard, store);
     }
 
   protected:
@@ -44,7 +44,7 @@ class CoefficientTask : public TaskOf<std::vector<Outcome>> {
     std::optional<Way> way_named(const std::string *way) const;
     void take(std::unique_ptr<const Substitution> substitution, char form); // null: throws Error
     // All again, where they miss what was asked for.
-    virtual void improve(std::vector<Outcome> &, PieceStore *, RunControl &) const {}
+    virtual void improve(std::vector<Outcome> &, PieceStore *) const {}
 
     const Options &options_;
     const LinearEntries entries_;
@@ -59,25 +59,24 @@ class PolynomialTask final : public CoefficientTask {
   public:
     // `way`: plan() of the same task elsewhere, which goes the same; null: that of the options' checkpoint,
     // or the quickest. The options must outlive it. Throws Error.
-    PolynomialTask(const perm_csr *a, const void *linear, const Options &options, RunControl &control,
+    PolynomialTask(const perm_csr *a, const void *linear, const Options &options,
                    const std::string *way = nullptr);
 
   private:
-    void choose(RunControl &control);
-    void choose_as(const Way &way, RunControl &control);
+    void choose();
+    void choose_as(const Way &way);
     bool is_met(const std::vector<Outcome> &found) const;
-    void improve(std::vector<Outcome> &found, PieceStore *store, RunControl &control) const override;
+    void improve(std::vector<Outcome> &found, PieceStore *store) const override;
 };
 
 // The numbers of matchings with 0, 1, 2, ... edges (the rook polynomial's coefficients), exactly. Of lines
 // counted with multiplicities, from k = 0 to the lesser number of them; of a graph to half of it.
 class MatchingTask final : public CoefficientTask {
   public:
-    MatchingTask(const perm_csr *a, const Options &options, RunControl &control,
-                 const std::string *way = nullptr);
+    MatchingTask(const perm_csr *a, const Options &options, const std::string *way = nullptr);
 
   private:
-    void choose(RunControl &control, const std::optional<Way> &way);
+    void choose(const std::optional<Way> &way);
 };
 
 } // namespace libperm

@@ -89,12 +89,12 @@ struct SquareEntries {
         return std::ceil(bits);
     }
 
-    Sum with_weights(const mpz_class &t, RunControl &control) const {
+    Sum with_weights(const mpz_class &t) const {
         Sum sum;
         sum.input.value_type = PERM_VALUE_TEXT;
         sum.input.pattern.rows = sum.input.pattern.cols = static_cast<std::int32_t>(n);
         for (std::size_t i = 0; i < n; ++i) {
-            control.poll();
+            poll();
             for (std::size_t j = 0; j < n; ++j) {
                 Gaussian x = row_weights[i] * col_weights[j];
                 x.re *= t;
@@ -110,14 +110,12 @@ struct SquareEntries {
 
     // Before long numbers are made: with another t in place of 2^b, with which it has the same one but by
     // chance. What has zeros may have one when it is taken apart.
-    bool may_have_structure(RunControl &control) const {
+    bool may_have_structure() const {
         constexpr unsigned long some_prime = 1000003;
-        Sum sum = with_weights(some_prime, control);
+        Sum sum = with_weights(some_prime);
         if (sum.values.wide.size() < n * n) return true;
         const ExactBlock block{std::move(sum.input.pattern), std::move(sum.values.wide)};
-        return !structure_of(
-                    block, [&control] { control.poll(); }, &control.memory())
-                    .is_none();
+        return !structure_of(block, &call().memory()).is_none();
     }
 };
 
@@ -142,25 +140,25 @@ bool RankOneAdded::is_plan_of(const std::string &plan, const InputPattern &given
 }
 
 std::optional<RankOneAdded> RankOneAdded::of(const InputPattern &given, const Values &values,
-                                             const Options &options, double seconds, RunControl &control,
+                                             const Options &options, double seconds,
                                              const std::string *plan_bytes) {
     std::optional<RankOneAdded> found;
     const auto look = [&] {
         const double n = std::max(given.pattern.rows, given.pattern.cols);
         constexpr double of_entry = 400; // bytes, beside its digits
-        Charge charge(&control.memory(), static_cast<std::int64_t>(of_entry * n * n));
+        Charge charge(&call().memory(), static_cast<std::int64_t>(of_entry * n * n));
         const SquareEntries square(given, values);
-        if (!plan_bytes && !square.may_have_structure(control)) return;
+        if (!plan_bytes && !square.may_have_structure()) return;
         RankOneAdded made;
         made.bits_ = static_cast<unsigned long>(square.bits());
         mpz_pow_ui(made.denominator_.get_mpz_t(), square.factor.get_mpz_t(), square.n);
         charge.grow(static_cast<std::int64_t>(n * n * static_cast<double>(made.bits_) / 2));
-        Sum sum = square.with_weights(mpz_class(1) << made.bits_, control);
+        Sum sum = square.with_weights(mpz_class(1) << made.bits_);
         made.values_ = std::move(sum.values);
         Options exact = options;
         exact.precision = Precision::exact;
         exact.modulus = 0;
-        made.plan_ = plan_for(std::move(sum.input), made.values_, exact, control, plan_bytes);
+        made.plan_ = plan_for(std::move(sum.input), made.values_, exact, plan_bytes);
         const Plan &plan = made.plan_;
         const bool is_structured =
             plan.main_block() && !plan.block_plans[plan.costliest].lines.structure.is_none();
@@ -173,11 +171,11 @@ std::optional<RankOneAdded> RankOneAdded::of(const InputPattern &given, const Va
     return found;
 }
 
-std::vector<Gaussian> RankOneAdded::numbers(const Outcome &permanent, const Poll &poll) const {
+std::vector<Gaussian> RankOneAdded::numbers(const Outcome &permanent) const {
     const std::size_t n = at(plan_.n());
     const Gaussian number = exact_number(permanent);
-    const std::vector<mpz_class> re = digits_of(number.re.get_num(), n + 1, bits_, poll),
-                                 im = digits_of(number.im.get_num(), n + 1, bits_, poll);
+    const std::vector<mpz_class> re = digits_of(number.re.get_num(), n + 1, bits_),
+                                 im = digits_of(number.im.get_num(), n + 1, bits_);
     std::vector<Gaussian> all(n + 1);
     mpz_class ways = denominator_;
     for (std::size_t left = 0; left <= n; ++left) {
@@ -190,9 +188,9 @@ std::vector<Gaussian> RankOneAdded::numbers(const Outcome &permanent, const Poll
     return all;
 }
 
-Gaussian RankOneAdded::sum(const Outcome &permanent, const Poll &poll) const {
+Gaussian RankOneAdded::sum(const Outcome &permanent) const {
     Gaussian sum;
-    for (const Gaussian &x : numbers(permanent, poll)) {
+    for (const Gaussian &x : numbers(permanent)) {
         sum.re += x.re;
         sum.im += x.im;
     }

@@ -42,15 +42,15 @@ class RankOneAdded {
     // weights, as many as there are: of other lines they are 1. `plan`: a saved one, or null: it is made
     // here.
     static std::optional<RankOneAdded> of(const InputPattern &given, const Values &values,
-                                          const Options &options, double seconds, RunControl &control,
+                                          const Options &options, double seconds,
                                           const std::string *plan = nullptr);
 
     const Plan &plan() const { return plan_; }
     const Values &values() const { return values_; } // for the plan
 
     // Of the plan's permanent: M_0, M_1, ...
-    std::vector<Gaussian> numbers(const Outcome &permanent, const Poll &poll) const;
-    Gaussian sum(const Outcome &permanent, const Poll &poll) const; // of these
+    std::vector<Gaussian> numbers(const Outcome &permanent) const;
+    Gaussian sum(const Outcome &permanent) const; // of these
 
   private:
     Plan plan_;

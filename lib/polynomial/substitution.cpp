@@ -49,11 +49,11 @@ InputPattern without_weights(InputPattern given) {
 }
 
 // What is at fault is told of the linear parts.
-Values read_linear(const InputPattern &given, const void *linear, const Poll &poll, MemoryAccount &account) {
+Values read_linear(const InputPattern &given, const void *linear, MemoryAccount &account) {
     if (given.pattern.nnz() > 0 && !linear)
         throw Error(PERM_BAD_ARGUMENT, "linear is a null pointer: it holds a number for each entry");
     try {
-        return read_values(without_weights(given), linear, poll, &account);
+        return read_values(without_weights(given), linear, &account);
     } catch (const Error &error) {
         if (error.status() != PERM_BAD_MATRIX) throw;
         throw Error(PERM_BAD_MATRIX, std::string("linear: ") + error.what());
@@ -64,12 +64,12 @@ Values read_linear(const InputPattern &given, const void *linear, const Poll &po
 
 // Each row is in one of its entries, or free with its weight, or with 1 where rows are more than columns; a
 // column that no row is in has its weight, too. Of a graph's pair the lower line says which.
-CoefficientSize LinearEntries::coefficient_size(const Poll &poll) const {
+CoefficientSize LinearEntries::coefficient_size() const {
     if (size_) return *size_;
     const InputPattern &given = as_given(input);
     const Pattern &a = given.pattern;
     const LineCounts rows = row_count(), columns = column_count();
-    PolledSteps steps(poll);
+    PolledSteps steps;
     CoefficientSize size;
     const auto take = [&size](const Line &line, std::int64_t times) {
         mpz_class power;
@@ -108,10 +108,8 @@ CoefficientSize LinearEntries::coefficient_size(const Poll &poll) const {
     return size;
 }
 
-LinearEntries::LinearEntries(const perm_csr *a, const void *linear_parts, MatrixFunction function,
-                             RunControl &control) {
-    const Poll poll = [&control] { control.poll(); };
-    input = read_pattern(a, function, poll, &control.memory());
+LinearEntries::LinearEntries(const perm_csr *a, const void *linear_parts, MatrixFunction function) {
+    input = read_pattern(a, function, &call().memory());
     if (input.value_type == PERM_VALUE_PATTERN)
         throw Error(
             PERM_BAD_ARGUMENT,
@@ -119,26 +117,25 @@ LinearEntries::LinearEntries(const perm_csr *a, const void *linear_parts, Matrix
     const perm_csr csr = read_known(*a, offsetof(perm_csr, row_multiplicity), "perm_csr");
     read_counts(a);
     const InputPattern &given = as_given(input);
-    constant = read_values(given, GivenValues(input, csr).data(), poll, &control.memory());
-    linear = read_linear(given, linear_parts, poll, control.memory());
+    constant = read_values(given, GivenValues(input, csr).data(), &call().memory());
+    linear = read_linear(given, linear_parts, call().memory());
     count = std::min(row_count().sum(), column_count().sum()) + 1;
     if (input.pattern.one_sided) {
         for (Values *half : {&constant, &linear}) { // c + l x is symmetric, then, whatever cancels
-            require_symmetric(given, *half, poll);
-            mirror_upper_half(given, *half, poll);
+            require_symmetric(given, *half);
+            mirror_upper_half(given, *half);
         }
         if (function == MatrixFunction::hafnian && !input.written->row_weights) count = (count - 1) / 2 + 1;
         degree = count - 1;
     } else {
-        find_powers(poll);
+        find_powers();
     }
     find_digest(function);
 }
 
-LinearEntries LinearEntries::of_matchings(const perm_csr *a, MatrixFunction function, RunControl &control) {
-    const Poll poll = [&control] { control.poll(); };
+LinearEntries LinearEntries::of_matchings(const perm_csr *a, MatrixFunction function) {
     LinearEntries made;
-    made.input = read_free(a, function, poll, &control.memory());
+    made.input = read_free(a, function, &call().memory());
     made.read_counts(a);
     const InputPattern &given = as_given(made.input);
     const bool is_graph = made.input.pattern.one_sided;
@@ -146,22 +143,22 @@ LinearEntries LinearEntries::of_matchings(const perm_csr *a, MatrixFunction func
     made.count = (is_graph ? rows / 2 : std::min(rows, columns)) + 1;
     made.degree = made.count - 1;
     const perm_csr csr = read_known(*a, offsetof(perm_csr, row_multiplicity), "perm_csr");
-    made.linear = read_values(without_weights(given), csr.values, poll, &control.memory());
-    if (is_graph) require_symmetric(given, made.linear, poll);
+    made.linear = read_values(without_weights(given), csr.values, &call().memory());
+    if (is_graph) require_symmetric(given, made.linear);
     made.constant.real.resize(made.values(), 1); // the weights
     std::fill_n(made.constant.real.begin(), made.entries(), 0);
     made.find_digest(function);
-    PolledSteps steps(poll);
+    PolledSteps steps;
     for (std::size_t k = 0; k < made.entries(); ++k) {
         steps.take(16);
         const Gaussian x = made.linear_at(k);
         made.unit = lcm(lcm(made.unit, x.re.get_den()), x.im.get_den());
     }
-    if (made.unit != 1) made.make_whole(control);
-    made.size_ = made.coefficient_size(poll);
+    if (made.unit != 1) made.make_whole();
+    made.size_ = made.coefficient_size();
     const double bytes =
         made.size_->bits * static_cast<double>(made.count) / 8 * 4; // number, digits, residues
-    control.memory().require(
+    call().memory().require(
         static_cast<std::int64_t>(std::min(bytes, 0x1p62)),
         formatted("the numbers of matchings with 0 to {} edges have up to {:.3g} bits each", made.degree,
                   made.size_->bits));
@@ -169,11 +166,10 @@ LinearEntries LinearEntries::of_matchings(const perm_csr *a, MatrixFunction func
 }
 
 // Times the unit.
-void LinearEntries::make_whole(RunControl &control) {
-    const Poll poll = [&control] { control.poll(); };
-    PolledSteps steps(poll);
+void LinearEntries::make_whole() {
+    PolledSteps steps;
     constexpr std::int64_t of_number = sizeof(Gaussian) + 4 * 32; // bytes, with four short numbers
-    charge_ = Charge(&control.memory(), of_number * static_cast<std::int64_t>(entries()));
+    charge_ = Charge(&call().memory(), of_number * static_cast<std::int64_t>(entries()));
     std::vector<Gaussian> whole;
     for (std::size_t k = 0; k < entries(); ++k) {
         steps.take(16);
@@ -211,8 +207,8 @@ LineCounts LinearEntries::column_count() const {
 
 // As many entries with x as rows and as columns have some; no fewer than lines that have nothing else, and
 // no weight.
-void LinearEntries::find_powers(const Poll &poll) {
-    PolledSteps steps(poll);
+void LinearEntries::find_powers() {
+    PolledSteps steps;
     const InputPattern &given = as_given(input);
     const Pattern &a = given.pattern;
     const LineCounts rows = row_count(), columns = column_count();
@@ -238,8 +234,8 @@ void LinearEntries::find_powers(const Poll &poll) {
     lowest = may_stay ? 0 : std::max(only_in_rows, only_in_columns);
 }
 
-std::int64_t LinearEntries::balanced_radius(const Poll &poll) const {
-    PolledSteps steps(poll);
+std::int64_t LinearEntries::balanced_radius() const {
+    PolledSteps steps;
     const Pattern &a = as_given(input).pattern;
     const auto size = [](const Gaussian &x) { return std::abs(x.re.get_d()) + std::abs(x.im.get_d()); };
     double sum = 0, rows = 0;
@@ -292,7 +288,7 @@ KeptAbout SumsTask::about() const {
     return it;
 }
 
-std::vector<mpz_class> digits_of(mpz_class sum, std::size_t count, unsigned long bits, const Poll &poll) {
+std::vector<mpz_class> digits_of(mpz_class sum, std::size_t count, unsigned long bits) {
     std::vector<mpz_class> digits(count);
     const mpz_class half = mpz_class(1) << (bits - 1);
     for (mpz_class &digit : digits) {
@@ -310,9 +306,8 @@ mpq_class exact_number(const Scaled &x) { return shifted(mpq_class(x.mantissa), 
 
 Gaussian exact_number(const Outcome &x) { return x.wide ? *x.wide : Gaussian{exact_number(x.value), 0}; }
 
-Plan plan_for(InputPattern input, const Values &values, const Options &options, RunControl &control,
-              const std::string *plan) {
-    if (!plan) return make_plan(std::move(input), options, values, control);
+Plan plan_for(InputPattern input, const Values &values, const Options &options, const std::string *plan) {
+    if (!plan) return make_plan(std::move(input), options, values);
     Plan saved = plan_of(*plan, options);
     if (difference(saved.input, input))
         throw Error(PERM_BAD_ARGUMENT, "the plan that this was begun with is of another matrix: begin anew");

@@ -5,8 +5,8 @@
 #include "lib/input/written_out.hpp"
 #include "lib/number/scaled.hpp"
 #include "lib/plan/plan.hpp"
+#include "lib/run/call.hpp"
 #include "lib/run/outcome.hpp"
-#include "lib/run/run_control.hpp"
 #include "lib/run/task.hpp"
 #include "preprocess/index.hpp"
 
@@ -33,11 +33,11 @@ struct CoefficientSize {
 // A matrix whose entries are c + l x, as a caller gave it.
 struct LinearEntries {
     // `linear`: of each entry of `a`, in its order and its kind of numbers. Throws Error.
-    LinearEntries(const perm_csr *a, const void *linear, MatrixFunction function, RunControl &control);
+    LinearEntries(const perm_csr *a, const void *linear, MatrixFunction function);
 
     // Every entry times x, and every line may stay unmatched with weight 1: the coefficient of x^k is the sum
     // over all matchings of k entries. Whole numbers, times `unit`. Throws Error.
-    static LinearEntries of_matchings(const perm_csr *a, MatrixFunction function, RunControl &control);
+    static LinearEntries of_matchings(const perm_csr *a, MatrixFunction function);
 
     std::size_t entries() const { return at(as_given(input).pattern.nnz()); }
     std::size_t values() const { return at(value_count(as_given(input))); }
@@ -49,9 +49,9 @@ struct LinearEntries {
     LineCounts column_count() const; // of a graph those of the rows
 
     // The power of two r where the products over the rows' sums in |C| and in r |L| are about equal.
-    std::int64_t balanced_radius(const Poll &poll = no_poll) const;
+    std::int64_t balanced_radius() const;
 
-    CoefficientSize coefficient_size(const Poll &poll) const;
+    CoefficientSize coefficient_size() const;
 
     // For values that stand in its pattern's order, of another kind of numbers.
     InputPattern input_of(perm_value_type type) const;
@@ -68,11 +68,11 @@ struct LinearEntries {
     LinearEntries() = default;
     void read_counts(const perm_csr *a);
     void find_digest(MatrixFunction function);
-    void make_whole(RunControl &control);
+    void make_whole();
     static Gaussian number_at(const Values &values, std::size_t k) {
         return values.wide.empty() ? Gaussian{mpq_class(values.real[k]), 0} : values.wide[k];
     }
-    void find_powers(const Poll &poll);
+    void find_powers();
 
     std::vector<std::int64_t> row_counts_, column_counts_; // empty: each once
     std::optional<CoefficientSize> size_;                  // where it is known
@@ -90,22 +90,20 @@ class Substitution {
 
     // entries().degree + 1 of them, as the numbers of the plan have them. Of a store of one shard alone:
     // none. Throws Error.
-    virtual std::vector<Outcome> coefficients(PieceStore *store, RunControl &control) const = 0;
+    virtual std::vector<Outcome> coefficients(PieceStore *store) const = 0;
 };
 
 // Sums that no plan is of, as the task that a substitution hands on: of the matrix and the options of a plan.
 class SumsTask final : public Task {
   public:
-    using Run = std::function<void(PieceStore *, RunControl &)>;
+    using Run = std::function<void(PieceStore *)>;
     SumsTask(const Plan &of, std::string way, double serial_seconds, std::uint64_t pieces, Run run)
         : of_(of), way_(std::move(way)), seconds_(serial_seconds), pieces_(pieces), run_(std::move(run)) {}
 
     TaskIdentity identity() const override { return {TaskIdentity::polynomial, {}}; } // its owner's
     ShardCount shards() const override;
     KeptAbout about() const override;
-    void run_shard(const Shard &, PieceStore &store, RunControl &control) const override {
-        run_(&store, control);
-    }
+    void run_shard(const Shard &, PieceStore &store) const override { run_(&store); }
 
   private:
     const Plan &of_;
@@ -122,7 +120,7 @@ Plan no_plan(const LinearEntries &entries, const Options &options); // with thes
 
 // One exact permanent, with a power of two (digits_of).
 std::unique_ptr<Substitution> by_power_of_two(const LinearEntries &entries, const Options &options,
-                                              RunControl &control, const std::string *plan = nullptr);
+                                              const std::string *plan = nullptr);
 
 // Of a small full matrix, by a sum over signs of products of polynomials, in doubles; null where there is no
 // such sum.
@@ -130,31 +128,28 @@ std::unique_ptr<Substitution> by_signs(const LinearEntries &entries, const Optio
 
 // Of coefficients that are numbers of matchings, by sums over subsets of the lines (matching_sums.hpp); null
 // where there are none.
-std::unique_ptr<Substitution> by_subsets(const LinearEntries &entries, const Options &options,
-                                         RunControl &control);
+std::unique_ptr<Substitution> by_subsets(const LinearEntries &entries, const Options &options);
 // And of nested rows at once (ferrers_numbers.hpp); null where they are none.
-std::unique_ptr<Substitution> of_nested_rows(const LinearEntries &entries, const Options &options,
-                                             RunControl &control);
+std::unique_ptr<Substitution> of_nested_rows(const LinearEntries &entries, const Options &options);
 
 // At roots of unity, in doubles or dd; null where entries lie too far apart for these.
 std::unique_ptr<Substitution> on_circle(const LinearEntries &entries, const Options &options,
-                                        RunControl &control, const std::string *plan = nullptr);
+                                        const std::string *plan = nullptr);
 
 // Modulo the options' prime, at 0, 1, 2, ...; null where it has fewer residues than there are coefficients.
 std::unique_ptr<Substitution> by_residues(const LinearEntries &entries, const Options &options,
-                                          RunControl &control, const std::string *plan = nullptr);
+                                          const std::string *plan = nullptr);
 
 // Kronecker's substitution: the coefficients of a polynomial are the digits of its value at a power of two
 // that is longer than any of them.
 //
 // The c_k of sum = sum_k c_k 2^(b k), |c_k| < 2^(b - 1), b = bits. Throws Error where they are not all.
-std::vector<mpz_class> digits_of(mpz_class sum, std::size_t count, unsigned long bits, const Poll &poll);
+std::vector<mpz_class> digits_of(mpz_class sum, std::size_t count, unsigned long bits);
 
 mpq_class exact_number(const Scaled &x);
 Gaussian exact_number(const Outcome &x);
 
 // The plan of these values, of the input's square pattern.
-Plan plan_for(InputPattern input, const Values &values, const Options &options, RunControl &control,
-              const std::string *plan);
+Plan plan_for(InputPattern input, const Values &values, const Options &options, const std::string *plan);
 
 } // namespace libperm

@@ -1,12 +1,12 @@
 // What an engine is given to run with, besides its input.
 #pragma once
 
+#include "lib/run/call.hpp"
 #include "lib/run/candidate.hpp"
 #include "lib/run/engine_input.hpp"
 #include "lib/run/engine_result.hpp"
 #include "lib/run/gpu_queues.hpp"
 #include "lib/run/memory_budget.hpp"
-#include "lib/run/run_control.hpp"
 
 namespace libperm {
 
@@ -15,7 +15,6 @@ struct Options;
 struct EngineRun {
     const Candidate &choice; // with its plan
     const Options &options;
-    RunControl &control; // of this run alone; its unit is what the engine's progress is counted in
     MemoryBudget &memory;
     GpuQueues &gpus; // opened when they are first asked for
 };

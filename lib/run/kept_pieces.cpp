@@ -53,12 +53,11 @@ std::optional<std::string> plan_in_checkpoint(const Options &options, std::strin
     return std::move(kept->content.plan);
 }
 
-KeptPieces::KeptPieces(const Options &options, RunControl &control, const TaskIdentity &identity,
-                       KeptAbout about, std::string plan)
+KeptPieces::KeptPieces(const Options &options, const TaskIdentity &identity, KeptAbout about,
+                       std::string plan)
     : options_(options),
-      control_(control),
       kept_{std::string(identity.kind), identity.digests(), std::move(plan), std::move(about), {}},
-      store_(&control.memory(), [this] { write_if_due(); }) {
+      store_(&call_.memory(), [this] { write_if_due(); }) {
     std::optional<KeptFile<KeptTask>> found = read_kept_task(options.checkpoint);
     if (!found) {
         begin();
@@ -97,7 +96,7 @@ bool KeptPieces::write(bool is_answered) {
     const double before = now.fraction;
     now.pieces = store_.pieces();
     now.is_answered = is_answered;
-    now.fraction = is_answered ? 1 : control_.fraction();
+    now.fraction = is_answered ? 1 : call_.fraction();
     now.seconds = seconds_before_ + std::chrono::duration<double>(Clock::now() - start_).count();
     if (now.fraction < before) now.run_began = now.seconds; // another run's
     bool is_written = true;

@@ -6,8 +6,8 @@
 #include "lib/base/kept_file.hpp"
 #include "lib/input/options.hpp"
 #include "lib/number/scaled.hpp"
+#include "lib/run/call.hpp"
 #include "lib/run/piece_fields.hpp"
-#include "lib/run/run_control.hpp"
 #include "lib/run/task_identity.hpp"
 
 #include <chrono>
@@ -80,8 +80,7 @@ class KeptPieces {
   public:
     // In the options' file, which is gone on from if it is there. Throws Error (PERM_BAD_OPTION) where it is
     // of another task or cannot be written.
-    KeptPieces(const Options &options, RunControl &control, const TaskIdentity &identity, KeptAbout about,
-               std::string plan = {});
+    KeptPieces(const Options &options, const TaskIdentity &identity, KeptAbout about, std::string plan = {});
     KeptPieces(const KeptPieces &) = delete;
     KeptPieces &operator=(const KeptPieces &) = delete;
 
@@ -93,7 +92,7 @@ class KeptPieces {
         try {
             auto outcome = work(store_);
             write(true);
-            control_.finish();
+            call_.finish();
             return outcome;
         } catch (const Error &error) {
             fail_kept(error, write(false));
@@ -109,8 +108,8 @@ class KeptPieces {
     [[noreturn]] void fail_kept(const Error &error, bool is_written) const;
 
     const Options &options_;
-    RunControl &control_;
-    KeptTask kept_; // but for the pieces
+    Call &call_ = libperm::call(); // that it was made in
+    KeptTask kept_;                // but for the pieces
     bool is_torn_ = false;
     double seconds_before_ = 0;
     Clock::time_point start_ = Clock::now(), written_ = start_;

@@ -11,11 +11,10 @@ namespace libperm {
 
 // of(matrix) is its permanent modulo its prime, in about so many products and bytes.
 template <class Of>
-EngineResult matrix_by_matrix(RunControl &control, const Residues &residues, double products, double bytes,
-                              const Of &of) {
+EngineResult matrix_by_matrix(const Residues &residues, double products, double bytes, const Of &of) {
     EngineResult result;
-    result.value = parts_of_pieces(control, residues.primes.size(), products, std::uint64_t{0},
-                                   each_on_its_thread(control, of, bytes));
+    result.value =
+        parts_of_pieces(residues.primes.size(), products, std::uint64_t{0}, each_on_its_thread(of, bytes));
     result.counts.operations = products * static_cast<double>(residues.primes.size());
     return result;
 }

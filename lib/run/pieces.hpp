@@ -3,8 +3,8 @@
 
 #include "lib/base/error.hpp"
 #include "lib/base/fields.hpp"
+#include "lib/run/call.hpp"
 #include "lib/run/piece_store.hpp"
-#include "lib/run/run_control.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
@@ -55,20 +55,20 @@ template <class Part> Part part_of_bytes(std::string_view bytes, const Part &lik
 
 // The parts of the pieces 0 .. count - 1, in their order. compute(todo, done) runs those that are missing, in
 // ascending order of their numbers, and says done(number, part), from any thread; those of other shards stay
-// `nothing`. `work` is what the control counts for a piece.
+// `nothing`. `work` is what the call counts for a piece.
 template <class Part, class Compute>
-std::vector<Part> parts_of_pieces(RunControl &control, std::uint64_t count, double work, const Part &nothing,
+std::vector<Part> parts_of_pieces(std::uint64_t count, double work, const Part &nothing,
                                   const Compute &compute) {
     std::vector<Part> parts(count, nothing);
     std::vector<std::uint64_t> todo;
-    const PieceScope &scope = control.pieces();
+    const PieceScope &scope = call().pieces();
     for (std::uint64_t k = 0; k < count; ++k) {
         const auto known = scope.store ? scope.store->find(scope.task, count, k) : std::nullopt;
         if (known)
             parts[k] = part_of_bytes(*known, nothing);
         else if (!scope.store || scope.store->is_wanted(scope.task, count, k))
             todo.push_back(k);
-        if (known) control.skip(work);
+        if (known) call().skip(work);
     }
     if (todo.empty()) return parts;
     compute(std::span<const std::uint64_t>(todo), [&](std::uint64_t k, Part part) {
@@ -80,14 +80,14 @@ std::vector<Part> parts_of_pieces(RunControl &control, std::uint64_t count, doub
 
 // compute() of above where each piece runs on one thread, and takes so many bytes: with less memory than all
 // threads would take fewer are at work.
-template <class Run> auto each_on_its_thread(RunControl &control, const Run &run, double bytes = 0) {
-    return [&control, &run, bytes](std::span<const std::uint64_t> todo, const auto &done) {
+template <class Run> auto each_on_its_thread(const Run &run, double bytes = 0) {
+    return [&run, bytes](std::span<const std::uint64_t> todo, const auto &done) {
         const auto one = [&](std::uint64_t k) {
-            control.begin_piece();
+            call().begin_piece();
             done(todo[k], run(todo[k]));
         };
         const double threads = oneapi::tbb::this_task_arena::max_concurrency(),
-                     room = static_cast<double>(control.memory().room());
+                     room = static_cast<double>(call().memory().room());
         const auto at_once = static_cast<std::uint64_t>(
             bytes * threads > room ? std::max(1.0, room / bytes) : static_cast<double>(todo.size()));
         if (std::min<std::uint64_t>(at_once, todo.size()) == 1)

@@ -4,7 +4,7 @@
 #include "jit/driver/gpu.hpp"
 #include "lib/input/machine.hpp"
 #include "lib/input/options.hpp"
-#include "lib/run/run_control.hpp"
+#include "lib/run/call.hpp"
 
 #include <algorithm>
 

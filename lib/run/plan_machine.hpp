@@ -8,15 +8,14 @@
 
 namespace libperm {
 
-class RunControl;
+class Call;
 struct Options;
 
 // Of this machine the first GPU is looked at when a plan first asks. With a call that may use it (it may be
 // null) it is then opened beside: that takes some tenths of a second.
 class PlanMachine {
   public:
-    explicit PlanMachine(const Options &options, RunControl *call = nullptr)
-        : options_(options), call_(call) {}
+    explicit PlanMachine(const Options &options, Call *call = nullptr) : options_(options), call_(call) {}
 
     bool is_elsewhere() const;
     bool has_gpu() const;
@@ -37,7 +36,7 @@ class PlanMachine {
     const GpuSight &sight() const;
 
     const Options &options_;
-    RunControl *call_;
+    Call *call_;
     mutable std::optional<GpuSight> sight_; // the same for the whole of a block's plan
     mutable bool has_kept_order_ = false;
 };

@@ -39,16 +39,14 @@ double guessed_bits(const BlockValues &values) { return values.may_be_long ? 60 
 } // namespace
 
 Proposals::Proposals(const Pattern &block, const Pattern &transposed, const LineClasses &lines,
-                     const BlockValues &of_values, const Options &of_call, RunControl &of_plan,
-                     double of_searches)
+                     const BlockValues &of_values, const Options &of_call, double of_searches)
     : a(block),
       at(transposed),
       kinds(lines),
       values(of_values),
       options(of_call),
-      control(of_plan),
       effort(of_searches),
-      machine(of_call, &of_plan),
+      machine(of_call, &call()),
       bits(permanent_bits(block, of_values.entry_bits)) {}
 
 bool Proposals::asks_for_gpu() const {

@@ -3,10 +3,10 @@
 
 #include "lib/input/options.hpp"
 #include "lib/run/block_values.hpp"
+#include "lib/run/call.hpp"
 #include "lib/run/candidate.hpp"
 #include "lib/run/kept_orders.hpp"
 #include "lib/run/plan_machine.hpp"
-#include "lib/run/run_control.hpp"
 #include "preprocess/repeated_lines.hpp"
 #include "preprocess/search_budget.hpp"
 
@@ -30,7 +30,6 @@ class Proposals {
     const LineClasses &kinds;
     const BlockValues &values;
     const Options &options;
-    RunControl &control;
     double effort; // of searches, for a rough idea of the cost less than 1
     PlanMachine machine;
     double bits;                                 // that a permanent of integers is expected to have
@@ -39,7 +38,7 @@ class Proposals {
     std::function<Outlook()> outlook;            // of a sum over subsets
 
     Proposals(const Pattern &block, const Pattern &transposed, const LineClasses &lines,
-              const BlockValues &of_values, const Options &of_call, RunControl &of_plan, double of_searches);
+              const BlockValues &of_values, const Options &of_call, double of_searches);
 
     // Modulo primes, that a permanent takes in whole numbers; where numbers are not exact by a guess.
     double matrices() const;
@@ -81,10 +80,6 @@ class Proposals {
     // Judges one that was priced in doubles for the numbers of the plan.
     Candidate judged(Candidate c, const Slowdown &slowdown) const;
     void add(Candidate c, const Slowdown &slowdown) { candidates.push_back(judged(std::move(c), slowdown)); }
-
-    Poll poll() const {
-        return [&to = control] { to.poll(); };
-    }
 
   private:
     double rough_seconds_ = std::numeric_limits<double>::infinity();

@@ -201,14 +201,13 @@ WideBall ball_of(const ExactBlock &, const Parts &parts, double error, std::int6
 }
 
 template <class Grid, class Sums, class Products, class AnyBlock>
-EngineResult compute(const RyserPlan &plan, const AnyBlock &block, Arithmetic arithmetic,
-                     RunControl &control) {
+EngineResult compute(const RyserPlan &plan, const AnyBlock &block, Arithmetic arithmetic) {
     using Ring = WideRing<Sums, Products>;
     const Grid grid(plan, block);
     std::vector<RyserSum<Ring>> sums;
     sums.emplace_back(plan, block.pattern, Ring(arithmetic), grid);
     const RyserSum<Ring> &sum = sums.front();
-    const typename Ring::Total total = totals_of(sums, control).front();
+    const typename Ring::Total total = totals_of(sums).front();
 
     const std::int32_t n = block.n();
     const std::int64_t weights = sum.has_weights() ? n - 1 : 0;
@@ -225,18 +224,17 @@ EngineResult compute(const RyserPlan &plan, const AnyBlock &block, Arithmetic ar
 
 } // namespace
 
-EngineResult ryser_real(const RyserPlan &plan, const Block &block, RunControl &control) {
-    return plan.counted ? compute<RealGrid, Dd, Dd>(plan, block, Arithmetic::dd, control)
-                        : compute<RealGrid, Dd, Double>(plan, block, Arithmetic::real, control);
+EngineResult ryser_real(const RyserPlan &plan, const Block &block) {
+    return plan.counted ? compute<RealGrid, Dd, Dd>(plan, block, Arithmetic::dd)
+                        : compute<RealGrid, Dd, Double>(plan, block, Arithmetic::real);
 }
 
-EngineResult ryser_wide(const RyserPlan &plan, const ExactBlock &block, Arithmetic arithmetic,
-                        RunControl &control) {
+EngineResult ryser_wide(const RyserPlan &plan, const ExactBlock &block, Arithmetic arithmetic) {
     if (!has_perfect_matching(block)) return {WideBall{}, {}};
-    if (arithmetic == Arithmetic::dd) return compute<WideGrid<Dd>, Dd, Dd>(plan, block, arithmetic, control);
+    if (arithmetic == Arithmetic::dd) return compute<WideGrid<Dd>, Dd, Dd>(plan, block, arithmetic);
     if (arithmetic == Arithmetic::complex)
-        return compute<WideGrid<Complex<Dd>>, Complex<Dd>, Complex<Double>>(plan, block, arithmetic, control);
-    return compute<WideGrid<Complex<Dd>>, Complex<Dd>, Complex<Dd>>(plan, block, arithmetic, control);
+        return compute<WideGrid<Complex<Dd>>, Complex<Dd>, Complex<Double>>(plan, block, arithmetic);
+    return compute<WideGrid<Complex<Dd>>, Complex<Dd>, Complex<Dd>>(plan, block, arithmetic);
 }
 
 } // namespace libperm

@@ -56,19 +56,19 @@ class ModularRing {
 
 } // namespace
 
-EngineResult ryser_modular(const RyserPlan &plan, const Residues &residues, RunControl &control) {
+EngineResult ryser_modular(const RyserPlan &plan, const Residues &residues) {
     // Each sum has the values of its columns, and the row that they stand in.
     const auto entries = static_cast<std::int64_t>(residues.primes.size()) * residues.pattern.nnz();
-    const Charge charge(&control.memory(), plan.counted ? 0 : 24 * entries);
+    const Charge charge(&call().memory(), plan.counted ? 0 : 24 * entries);
     std::vector<RyserSum<ModularRing>> sums;
     for (std::size_t m = 0; m < residues.primes.size(); ++m) {
-        control.poll();
+        poll();
         const ModularRing ring(residues.primes[m]);
         sums.emplace_back(plan, residues.pattern, ring,
                           [&](std::size_t, std::size_t k) { return ring.field().to(residues.values[m][k]); });
     }
-    RunControl part(control, 1 / static_cast<double>(sums.size())); // a plan's terms are of all of them
-    const std::vector<ModularRing::Total> totals = totals_of(sums, part);
+    CurrentCall part(1 / static_cast<double>(sums.size())); // a plan's terms are of all of them
+    const std::vector<ModularRing::Total> totals = totals_of(sums);
     ResidueVector permanents;
     for (std::size_t m = 0; m < sums.size(); ++m) {
         const Montgomery &field = sums[m].ring().field();

@@ -11,15 +11,14 @@ namespace libperm {
 // In all kinds of numbers that there are. The magnitudes of a Block have a perfect matching, of a dd block
 // all entries are real, primes are odd ones below 2^62; lines that the plan takes for equal have equal
 // values. Progress is counted in terms, those of all matrices of residues.
-EngineResult run_ryser(const RyserPlan &plan, const EngineInput &input, RunControl &control);
+EngineResult run_ryser(const RyserPlan &plan, const EngineInput &input);
 // The chosen candidate.
 EngineResult run_ryser(const EngineRun &run, const EngineInput &input);
 
 // The sums, `operations` left for the caller. In doubles or, over counts, double-doubles.
-EngineResult ryser_real(const RyserPlan &plan, const Block &block, RunControl &control);
+EngineResult ryser_real(const RyserPlan &plan, const Block &block);
 // In complex, dd or complex_dd.
-EngineResult ryser_wide(const RyserPlan &plan, const ExactBlock &block, Arithmetic arithmetic,
-                        RunControl &control);
-EngineResult ryser_modular(const RyserPlan &plan, const Residues &residues, RunControl &control);
+EngineResult ryser_wide(const RyserPlan &plan, const ExactBlock &block, Arithmetic arithmetic);
+EngineResult ryser_modular(const RyserPlan &plan, const Residues &residues);
 
 } // namespace libperm

@@ -93,7 +93,7 @@ template <class Ring> class RyserSum {
         return n + lanes + (has_weights() ? 2 * static_cast<double>(columns_.size()) + 1 : 0);
     }
 
-    Total run_piece(std::uint64_t k, RunControl &control) const {
+    Total run_piece(std::uint64_t k) const {
         const std::uint64_t end = piece_begin(k + 1);
         Total total = ring_.total();
         Walk walk(*this, piece_begin(k));
@@ -103,7 +103,7 @@ template <class Ring> class RyserSum {
             for (std::uint64_t at = begin; at < run_end; at += stretch)
                 with_fma([&] { ring_.add(run, walk.next(std::min(stretch, run_end - at))); });
             ring_.add(total, run);
-            control.advance(static_cast<double>(run_end - begin));
+            call().advance(static_cast<double>(run_end - begin));
         }
         return total;
     }
@@ -276,17 +276,16 @@ template <class Ring> class RyserSum {
 };
 
 // Each sum's total; all sums are of one plan. The pieces of the second follow those of the first.
-template <class Ring>
-std::vector<typename Ring::Total> totals_of(const std::vector<RyserSum<Ring>> &sums, RunControl &control) {
+template <class Ring> std::vector<typename Ring::Total> totals_of(const std::vector<RyserSum<Ring>> &sums) {
     using Total = typename Ring::Total;
     std::vector<Total> totals;
     if (sums.empty()) return totals;
     const std::uint64_t pieces = sums.front().pieces();
     const double terms = static_cast<double>(sums.front().terms());
-    const auto run = [&](std::uint64_t k) { return sums[k / pieces].run_piece(k % pieces, control); };
+    const auto run = [&](std::uint64_t k) { return sums[k / pieces].run_piece(k % pieces); };
     const std::vector<Total> parts =
-        parts_of_pieces(control, pieces * sums.size(), terms / static_cast<double>(pieces),
-                        sums.front().ring().total(), each_on_its_thread(control, run));
+        parts_of_pieces(pieces * sums.size(), terms / static_cast<double>(pieces),
+                        sums.front().ring().total(), each_on_its_thread(run));
     for (std::size_t k = 0; k < sums.size(); ++k)
         totals.push_back(sums[k].add_pieces(std::span<const Total>(parts).subspan(k * pieces, pieces)));
     return totals;

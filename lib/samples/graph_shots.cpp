@@ -4,7 +4,7 @@
 #include "lib/base/randomness.hpp"
 #include "lib/bjorklund/bjorklund.hpp"
 #include "lib/number/infinity.hpp"
-#include "lib/run/run_control.hpp"
+#include "lib/run/call.hpp"
 #include "preprocess/index.hpp"
 #include "preprocess/matching.hpp"
 #include "preprocess/parallel.hpp"
@@ -43,12 +43,12 @@ Block block_of_lines(const SampledPart &part, std::uint64_t lines) {
 }
 
 // Exactly 0 where nothing matches the lines.
-Ball hafnian_of(const SampledPart &part, std::uint64_t lines, RunControl &control) {
+Ball hafnian_of(const SampledPart &part, std::uint64_t lines) {
     if (lines == 0) return ball_of(tracked(1));
     const Block block = block_of_lines(part, lines);
     if (!has_perfect_matching(block.pattern)) return {};
-    RunControl own(control, 0);
-    return std::get<Ball>(run_bjorklund(BjorklundPlan(block.pattern), block, own).value);
+    CurrentCall own(0);
+    return std::get<Ball>(run_bjorklund(BjorklundPlan(block.pattern), block).value);
 }
 
 } // namespace
@@ -84,14 +84,14 @@ GraphShots::Lines GraphShots::without(Lines left, std::uint32_t entry) const {
     return left & ~(bit(line_[entry]) | bit(part_.pattern.col[entry]));
 }
 
-GraphShots::Choices GraphShots::choices(Lines left, RunControl &control) const {
+GraphShots::Choices GraphShots::choices(Lines left) const {
     Choices choices;
     std::vector<Ball> weights;
     const std::int32_t i = std::countr_zero(left);
     for (std::int64_t k = part_.pattern.row_begin(i); k < part_.pattern.row_begin(i + 1); ++k) {
         if ((left & bit(part_.pattern.col[at(k)])) == 0) continue;
         const auto entry = static_cast<std::uint32_t>(k);
-        const Ball weight = ball_of(part_.entries[entry]) * hafnian_of(part_, without(left, entry), control);
+        const Ball weight = ball_of(part_.entries[entry]) * hafnian_of(part_, without(left, entry));
         if (weight.value.mantissa == 0 && weight.error.mantissa == 0) continue;
         choices.entries.push_back(entry);
         weights.push_back(weight);
@@ -112,8 +112,7 @@ GraphShots::Choices GraphShots::choices(Lines left, RunControl &control) const {
     return choices;
 }
 
-void GraphShots::draw(std::uint64_t first, std::uint32_t count, std::vector<std::uint32_t> &taken,
-                      RunControl &control) const {
+void GraphShots::draw(std::uint64_t first, std::uint32_t count, std::vector<std::uint32_t> &taken) const {
     const std::int32_t n = part_.pattern.rows;
     const Lines all = n == most_lines ? ~Lines{0} : bit(n) - 1;
     struct Shot {
@@ -132,8 +131,8 @@ void GraphShots::draw(std::uint64_t first, std::uint32_t count, std::vector<std:
         for (const auto &[lines, some] : waiting) left.push_back(lines);
         std::vector<Choices> of(left.size());
         parallel_for(left.size(), [&](std::uint64_t k) {
-            control.poll();
-            of[k] = choices(left[k], control);
+            poll();
+            of[k] = choices(left[k]);
         });
         std::map<Lines, std::vector<std::uint32_t>> next;
         for (std::size_t k = 0; k < left.size(); ++k)

@@ -25,8 +25,7 @@ class GraphShots final : public NumberedShots {
 
     // Those that are drawn together have their first choices in common. Throws Error (PERM_UNSUPPORTED) where
     // doubles lose too much.
-    void draw(std::uint64_t first, std::uint32_t count, std::vector<std::uint32_t> &taken,
-              RunControl &control) const override;
+    void draw(std::uint64_t first, std::uint32_t count, std::vector<std::uint32_t> &taken) const override;
 
     double shot_seconds() const override { return shot_seconds_; }
 
@@ -37,7 +36,7 @@ class GraphShots final : public NumberedShots {
         std::vector<double> up_to; // sums of their weights
     };
 
-    Choices choices(Lines left, RunControl &control) const;
+    Choices choices(Lines left) const;
     Lines without(Lines left, std::uint32_t entry) const;
 
     const SampledPart &part_;

@@ -10,14 +10,13 @@
 namespace libperm {
 
 MatchingSamples::MatchingSamples(const InputPattern &input, const Values &values, std::int64_t shots,
-                                 std::uint64_t seed, const Options &options, RunControl &control)
-    : plan_(input, values, shots, seed, options, control),
+                                 std::uint64_t seed, const Options &options)
+    : plan_(input, values, shots, seed, options),
       threads_(options.threads),
-      control_(control),
-      charge_(&control.memory(), plan_.bytes()) {
+      charge_(&call().memory(), plan_.bytes()) {
     for (std::size_t k = 0; k < plan_.walked(); ++k)
-        walks_.push_back(std::make_unique<WalkSampler>(plan_.walks(k), options, control));
-    control.begin(plan_.serial_seconds(), plan_.seconds());
+        walks_.push_back(std::make_unique<WalkSampler>(plan_.walks(k), options));
+    call().begin(plan_.serial_seconds(), plan_.seconds());
 }
 
 void MatchingSamples::draw(std::int64_t count, std::int64_t *columns) {
@@ -36,14 +35,14 @@ void MatchingSamples::draw(std::int64_t count, std::int64_t *columns) {
                 const std::int64_t first = static_cast<std::int64_t>(number) * piece;
                 const auto size = static_cast<std::uint32_t>(std::min(piece, count - first));
                 draw_piece(drawn_ + first, size, columns + first * rows());
-                control_.advance(plan_.shot_seconds() * size);
+                call().advance(plan_.shot_seconds() * size);
             });
         });
     drawn_ += count;
 }
 
 void MatchingSamples::draw_piece(std::int64_t first, std::uint32_t count, std::int64_t *columns) const {
-    plan_.draw_numbered(first, count, columns, control_);
+    plan_.draw_numbered(first, count, columns);
     for (std::size_t w = 0; w < walks_.size(); ++w)
         for (std::int64_t k = 0; k < count; ++k)
             plan_.place(w, walks_[w]->columns_of(first + k), columns + k * rows());

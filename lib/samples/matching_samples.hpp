@@ -12,10 +12,10 @@ namespace libperm {
 
 class MatchingSamples {
   public:
-    // As SamplePlan has it; `shots` is how many there will be in all. Options and `control` must outlive
+    // As SamplePlan has it; `shots` is how many there will be in all. Options and the call must outlive
     // this. Throws Error, as what follows does.
     MatchingSamples(const InputPattern &input, const Values &values, std::int64_t shots, std::uint64_t seed,
-                    const Options &options, RunControl &control);
+                    const Options &options);
 
     // The next `count`, whatever was drawn at once before; after an error these again.
     void draw(std::int64_t count, std::int64_t *columns);
@@ -28,7 +28,6 @@ class MatchingSamples {
 
     const SamplePlan plan_;
     const int threads_;
-    RunControl &control_;
     Charge charge_; // of the plan, and of what walks hold
     std::int64_t drawn_ = 0;
     std::vector<std::unique_ptr<WalkSampler>> walks_;

@@ -124,8 +124,7 @@ void SampleDevices::open(const Potential &potential) {
 
 // take(sampler, first, count): chunks from that one on. In launches of a tenth of a second, about.
 template <class Take>
-bool SampleDevices::share(const Potential &potential, std::uint64_t count, const Take &take,
-                          RunControl &control) {
+bool SampleDevices::share(const Potential &potential, std::uint64_t count, const Take &take) {
     constexpr double entries_of_launch = 5e10;
     if (has_failed_) return false;
     const auto run = [&] {
@@ -137,7 +136,7 @@ bool SampleDevices::share(const Potential &potential, std::uint64_t count, const
             const std::uint64_t end = count * (d + 1) / devices;
             for (std::uint64_t k = count * d / devices; k < end; k += launch_chunks) {
                 take(*samplers_[d], k, std::min(launch_chunks, end - k));
-                control.advance(static_cast<double>(std::min(launch_chunks, end - k)));
+                call().advance(static_cast<double>(std::min(launch_chunks, end - k)));
             }
         });
     };
@@ -146,21 +145,21 @@ bool SampleDevices::share(const Potential &potential, std::uint64_t count, const
 }
 
 bool SampleDevices::draw(const Potential &potential, std::uint64_t seed, std::uint64_t first,
-                         std::span<double> samples, RunControl &control) {
+                         std::span<double> samples) {
     constexpr std::size_t chunk = Sampler::chunk_samples;
     const auto take = [&](SamplerOnDevice &sampler, std::uint64_t k, std::uint64_t count) {
         sampler.draw(seed, first + k, count, samples.subspan(k * chunk, count * chunk));
     };
-    return share(potential, samples.size() / chunk, take, control);
+    return share(potential, samples.size() / chunk, take);
 }
 
 bool SampleDevices::tally(const Potential &potential, std::uint64_t seed, std::uint64_t first,
-                          std::span<const double> bets, std::span<double> told, RunControl &control) {
+                          std::span<const double> bets, std::span<double> told) {
     const std::size_t doubles = tally_doubles(bets.size());
     const auto take = [&](SamplerOnDevice &sampler, std::uint64_t k, std::uint64_t count) {
         sampler.tally(seed, first + k, count, bets, told.subspan(k * doubles, count * doubles));
     };
-    return share(potential, told.size() / doubles, take, control);
+    return share(potential, told.size() / doubles, take);
 }
 
 SamplesDrawn choose_device(double seconds, const std::function<double(const GpuProperties &)> &seconds_on,

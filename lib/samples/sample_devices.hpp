@@ -6,8 +6,8 @@
 #include "jit/queue/device_queues.hpp"
 #include "lib/bounds/potential.hpp"
 #include "lib/input/options.hpp"
+#include "lib/run/call.hpp"
 #include "lib/run/gpu_queues.hpp"
-#include "lib/run/run_control.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -51,15 +51,13 @@ class SampleDevices {
 
     // What SamplerOnDevice tells, each device taking a share of the chunks; progress is a chunk. False: they
     // cannot, and nothing was told; where a GPU was named, Error is thrown.
-    bool draw(const Potential &potential, std::uint64_t seed, std::uint64_t first, std::span<double> samples,
-              RunControl &control);
+    bool draw(const Potential &potential, std::uint64_t seed, std::uint64_t first, std::span<double> samples);
     bool tally(const Potential &potential, std::uint64_t seed, std::uint64_t first,
-               std::span<const double> bets, std::span<double> told, RunControl &control);
+               std::span<const double> bets, std::span<double> told);
 
   private:
     void open(const Potential &potential);
-    template <class Take>
-    bool share(const Potential &potential, std::uint64_t count, const Take &take, RunControl &control);
+    template <class Take> bool share(const Potential &potential, std::uint64_t count, const Take &take);
 
     std::unique_ptr<GpuQueues> gpus_;
     DeviceQueues queues_;

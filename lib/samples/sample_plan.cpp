@@ -36,9 +36,8 @@ bool is_too_long(const Error &error) { return error.status() == PERM_REFUSED_TIM
 // Of a part.
 class SamplePlan::Choice {
   public:
-    Choice(const SampledPart &part, std::int64_t shots, std::uint64_t seed, const Options &options,
-           RunControl &control)
-        : part_(part), shots_(shots), seed_(seed), options_(options), control_(control) {}
+    Choice(const SampledPart &part, std::int64_t shots, std::uint64_t seed, const Options &options)
+        : part_(part), shots_(shots), seed_(seed), options_(options) {}
 
     // Along the frontier where it is short; by rejection where that takes a moment; of a planar part line by
     // line where that takes no longer than a longer frontier does; along that; the quicker one of line by
@@ -50,7 +49,7 @@ class SamplePlan::Choice {
         Way way;
         if (try_tape(short_tape, way) || try_walks(std::min(moment, options_.refuse_seconds), 1, way))
             return way;
-        std::optional<PlanarOutline> planar = planar_outline(part_, [this] { control_.poll(); });
+        std::optional<PlanarOutline> planar = planar_outline(part_);
         const double serial = planar ? planar->seconds(shots_) : infinity,
                      seconds = serial / options_.threads;
         const bool may_be_planar = planar && seconds <= options_.refuse_seconds;
@@ -91,21 +90,20 @@ class SamplePlan::Choice {
     Way hafnians() const { return {by_hafnians, std::make_unique<GraphShots>(part_, shots_, seed_)}; }
     Way walks(const Options &within) const {
         return {by_walks, nullptr,
-                std::make_unique<WalkPlan>(part_.pattern, part_.entries, shots_, seed_, within, control_)};
+                std::make_unique<WalkPlan>(part_.pattern, part_.entries, shots_, seed_, within)};
     }
     Way planar(const PlanarOutline &outline) const {
-        const Charge charge(&control_.memory(), PlanarShots::bytes_for(outline));
-        return {line_by_line, std::make_unique<PlanarShots>(outline, part_, seed_, options_, control_)};
+        const Charge charge(&call().memory(), PlanarShots::bytes_for(outline));
+        return {line_by_line, std::make_unique<PlanarShots>(outline, part_, seed_, options_)};
     }
     Way tape(char letter) const {
-        Tape tape = long_tape({part_.pattern, part_.free_rows, part_.free_columns}, options_, control_,
-                              "a sample", wish_of(letter));
-        const Charge charge(&control_.memory(), TapeSampler::bytes_for(tape));
-        return {letter, std::make_unique<TapeSampler>(std::move(tape), part_.entries, seed_,
-                                                      [&] { control_.poll(); })};
+        Tape tape = long_tape({part_.pattern, part_.free_rows, part_.free_columns}, options_, "a sample",
+                              wish_of(letter));
+        const Charge charge(&call().memory(), TapeSampler::bytes_for(tape));
+        return {letter, std::make_unique<TapeSampler>(std::move(tape), part_.entries, seed_)};
     }
     PlanarOutline named_outline() const {
-        std::optional<PlanarOutline> outline = planar_outline(part_, [this] { control_.poll(); });
+        std::optional<PlanarOutline> outline = planar_outline(part_);
         if (!outline)
             throw Error(PERM_BAD_ARGUMENT,
                         "the samples were begun in a way that is not this matrix's: begin anew");
@@ -147,14 +145,12 @@ class SamplePlan::Choice {
     const std::int64_t shots_;
     const std::uint64_t seed_;
     const Options &options_;
-    RunControl &control_;
 };
 
 SamplePlan::SamplePlan(const InputPattern &input, const Values &values, std::int64_t shots,
-                       std::uint64_t seed, const Options &options, RunControl &control,
-                       const std::string *way)
+                       std::uint64_t seed, const Options &options, const std::string *way)
     : shots_(shots), rows_(as_given(input).pattern.rows), columns_(as_given(input).pattern.cols) {
-    std::vector<SampledPart> parts = sampled_parts(input, values, control);
+    std::vector<SampledPart> parts = sampled_parts(input, values);
     if (shots == 0 || rows_ == 0) return;
     shot_seconds_ = row_seconds * input.pattern.rows;
     serial_seconds_ = shot_seconds_ * static_cast<double>(shots);
@@ -176,10 +172,10 @@ SamplePlan::SamplePlan(const InputPattern &input, const Values &values, std::int
         throw Error(PERM_BAD_ARGUMENT,
                     "the samples were begun in a way that is of another matrix: begin anew");
     for (const SampledPart &part : parts_) bytes_ += std::ssize(part.entries) * SampledPart::entry_bytes;
-    Charge charge(&control.memory(), bytes_);
+    Charge charge(&call().memory(), bytes_);
     with_threads(options.threads, [&] {
         for (std::size_t p = 0; p < parts_.size(); ++p) {
-            const Choice choice(parts_[p], shots, seed_of[p], options, control);
+            const Choice choice(parts_[p], shots, seed_of[p], options);
             take(way ? choice.named((*way)[p]) : choice.quickest(), options.threads);
             charge.resize(bytes_);
         }
@@ -238,15 +234,14 @@ std::string SamplePlan::digest() const {
 }
 
 template <class Column>
-void SamplePlan::draw_numbered(std::int64_t first, std::uint32_t count, Column *columns,
-                               RunControl &control) const {
+void SamplePlan::draw_numbered(std::int64_t first, std::uint32_t count, Column *columns) const {
     std::vector<std::uint32_t> taken;
     std::fill_n(columns, std::int64_t{count} * rows_, Column{-1});
     for (std::uint32_t k = 0; k < count; ++k)
         for (const auto &[row, column] : certain_) columns[std::int64_t{k} * rows_ + row] = column;
     for (std::size_t p = 0; p < parts_.size(); ++p) {
         if (!ways_[p].shots) continue;
-        ways_[p].shots->draw(static_cast<std::uint64_t>(first), count, taken, control);
+        ways_[p].shots->draw(static_cast<std::uint64_t>(first), count, taken);
         const SampledPart &part = parts_[p];
         auto next = taken.begin();
         for (std::int32_t line = 0; line < part.pattern.rows; ++line)
@@ -273,8 +268,8 @@ void SamplePlan::place(std::size_t k, const std::int32_t *walked, Column *column
     }
 }
 
-template void SamplePlan::draw_numbered(std::int64_t, std::uint32_t, std::int32_t *, RunControl &) const;
-template void SamplePlan::draw_numbered(std::int64_t, std::uint32_t, std::int64_t *, RunControl &) const;
+template void SamplePlan::draw_numbered(std::int64_t, std::uint32_t, std::int32_t *) const;
+template void SamplePlan::draw_numbered(std::int64_t, std::uint32_t, std::int64_t *) const;
 template void SamplePlan::place(std::size_t, const std::int32_t *, std::int32_t *) const;
 template void SamplePlan::place(std::size_t, const std::int32_t *, std::int64_t *) const;
 

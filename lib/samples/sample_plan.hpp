@@ -20,7 +20,7 @@ class SamplePlan {
     // How they are drawn depends on `shots`; `way`: way() of the same samples elsewhere, which are drawn the
     // same way; null: the quickest. Throws Error.
     SamplePlan(const InputPattern &input, const Values &values, std::int64_t shots, std::uint64_t seed,
-               const Options &options, RunControl &control, const std::string *way = nullptr);
+               const Options &options, const std::string *way = nullptr);
 
     std::int32_t rows() const { return rows_; } // of the caller's
     std::int32_t columns() const { return columns_; }
@@ -45,7 +45,7 @@ class SamplePlan {
     // Of shots `first` to first + count - 1 the column of each row, -1 for none, and for those of parts that
     // are drawn by rejection.
     template <class Column>
-    void draw_numbered(std::int64_t first, std::uint32_t count, Column *columns, RunControl &control) const;
+    void draw_numbered(std::int64_t first, std::uint32_t count, Column *columns) const;
 
     // Into one shot, of such a part, whose columns these are. Throws Error where they are not.
     template <class Column> void place(std::size_t k, const std::int32_t *walked, Column *columns) const;

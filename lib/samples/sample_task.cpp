@@ -34,7 +34,7 @@ NumberedPieces pieces_of(const SamplePlan &plan) {
 }
 
 // The shots, but for what is drawn by rejection.
-std::vector<ShotPart> shot_parts(const SamplePlan &plan, RunControl &control) {
+std::vector<ShotPart> shot_parts(const SamplePlan &plan) {
     const NumberedPieces pieces = pieces_of(plan);
     const auto draw = [&](std::uint64_t k) {
         const std::int64_t rows = plan.rows(), count = static_cast<std::int64_t>(pieces[k].size());
@@ -42,14 +42,13 @@ std::vector<ShotPart> shot_parts(const SamplePlan &plan, RunControl &control) {
         for (std::int64_t at = 0; at < count; at += plan.at_once()) {
             const auto size = static_cast<std::uint32_t>(std::min<std::int64_t>(plan.at_once(), count - at));
             plan.draw_numbered(static_cast<std::int64_t>(pieces[k].first) + at, size,
-                               part.numbers.data() + at * rows, control);
-            control.advance(plan.shot_seconds() * size);
+                               part.numbers.data() + at * rows);
+            call().advance(plan.shot_seconds() * size);
         }
         return part;
     };
     const double work = plan.shot_seconds() * (pieces.count() == 0 ? 0 : pieces[0].size());
-    return parts_of_pieces(control, pieces.count(), work, ShotPart{-1, plan.columns()},
-                           each_on_its_thread(control, draw));
+    return parts_of_pieces(pieces.count(), work, ShotPart{-1, plan.columns()}, each_on_its_thread(draw));
 }
 
 // Throws Error where a part is not so long.
@@ -78,23 +77,22 @@ std::optional<std::string> kept_way(const std::string *way, const Options &optio
 }
 
 SamplePlan planned(const InputPattern &input, const Values &values, std::int64_t shots, std::uint64_t seed,
-                   const Options &options, RunControl &control, const std::optional<std::string> &way) {
-    return SamplePlan(input, values, shots, seed, options, control, way ? &*way : nullptr);
+                   const Options &options, const std::optional<std::string> &way) {
+    return SamplePlan(input, values, shots, seed, options, way ? &*way : nullptr);
 }
 
 } // namespace
 
 SampleTask::SampleTask(const InputPattern &input, const Values &values, std::int64_t shots,
-                       std::uint64_t seed, const Options &options, RunControl &control,
-                       const std::string *way)
+                       std::uint64_t seed, const Options &options, const std::string *way)
     : options_(options),
-      plan_(planned(input, values, shots, seed, options, control, kept_way(way, options))),
+      plan_(planned(input, values, shots, seed, options, kept_way(way, options))),
       matrix_(digest_of_bytes(digest_of(input) + digest_of(as_given(input)) + digest_of(values))),
       wish_(digest_of_wish(shots, seed, options)),
       way_(plan_.digest()),
       n_(as_given(input).pattern.rows),
       entries_(as_given(input).pattern.nnz()) {
-    if (!options.checkpoint.empty()) require_memory(control.memory()); // it is run as a whole
+    if (!options.checkpoint.empty()) require_memory(call().memory()); // it is run as a whole
 }
 
 // Of the parts, of these joined, and of the caller's; with what is kept of them, and written to a file.
@@ -137,19 +135,19 @@ KeptAbout SampleTask::about() const {
     return it;
 }
 
-std::vector<std::int32_t> SampleTask::run(PieceStore *store, RunControl &control, const Told &) const {
+std::vector<std::int32_t> SampleTask::run(PieceStore *store, const Told &) const {
     const double share = store ? store->share() : 1;
     const bool is_shard = store && store->is_of_one_shard();
     const double columns = is_shard ? share * sizeof(std::int32_t) * static_cast<double>(count())
                                     : bytes_of_columns(store != nullptr);
-    const Charge held(&control.memory(), plan_.bytes() + static_cast<std::int64_t>(columns));
-    control.begin(share * plan_.serial_seconds(), share * plan_.seconds());
-    RunControl along(control, 1, PieceScope{store, {}});
-    std::vector<ShotPart> parts = shot_parts(plan_, along);
+    const Charge held(&call().memory(), plan_.bytes() + static_cast<std::int64_t>(columns));
+    call().begin(share * plan_.serial_seconds(), share * plan_.seconds());
+    CurrentCall along(1, PieceScope{store, {}});
+    std::vector<ShotPart> parts = shot_parts(plan_);
     std::vector<std::unique_ptr<WalkSampler>> walks;
     for (std::size_t k = 0; k < plan_.walked(); ++k) {
-        walks.push_back(std::make_unique<WalkSampler>(plan_.walks(k), options_, control,
-                                                      PieceScope{store, {0, k + 1, 0}}));
+        walks.push_back(
+            std::make_unique<WalkSampler>(plan_.walks(k), options_, PieceScope{store, {0, k + 1, 0}}));
         walks.back()->reach(0, plan_.shots());
     }
     if (is_shard) return {};

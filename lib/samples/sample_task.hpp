@@ -17,7 +17,7 @@ class SampleTask final : public TaskOf<std::vector<std::int32_t>> {
     // How they are drawn is chosen here. `way`: plan() of the same task elsewhere, which goes the same; null:
     // that of the options' checkpoint, or the quickest. The options must outlive it. Throws Error.
     SampleTask(const InputPattern &input, const Values &values, std::int64_t shots, std::uint64_t seed,
-               const Options &options, RunControl &control, const std::string *way = nullptr);
+               const Options &options, const std::string *way = nullptr);
 
     std::int64_t count() const { return plan_.shots() * plan_.rows(); } // columns
 
@@ -26,7 +26,7 @@ class SampleTask final : public TaskOf<std::vector<std::int32_t>> {
     KeptAbout about() const override;
     std::string plan() const override { return plan_.way(); }
     bool is_plan(const std::string &bytes) const override { return bytes == plan_.way(); }
-    std::vector<std::int32_t> run(PieceStore *store, RunControl &control, const Told &told) const override;
+    std::vector<std::int32_t> run(PieceStore *store, const Told &told) const override;
 
   private:
     double bytes_of_columns(bool are_kept) const; // of all samples

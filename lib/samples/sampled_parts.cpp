@@ -36,13 +36,12 @@ std::vector<Place> places_of(const InputPattern &given, PolledSteps &steps) {
     return places;
 }
 
-Weighted weighted(const InputPattern &input, const Values &values, RunControl &control, Charge &charge) {
+Weighted weighted(const InputPattern &input, const Values &values, Charge &charge) {
     const auto entries = at(input.pattern.nnz());
-    const Charge finding(&control.memory(), as_given(input).pattern.nnz() * std::int64_t{sizeof(Place)} +
-                                                input.pattern.nnz() * std::int64_t{sizeof(std::int64_t)});
-    charge = Charge(&control.memory(), input.pattern.nnz() * SampledPart::entry_bytes);
-    const Poll poll = [&control] { control.poll(); };
-    PolledSteps steps(poll);
+    const Charge finding(&call().memory(), as_given(input).pattern.nnz() * std::int64_t{sizeof(Place)} +
+                                               input.pattern.nnz() * std::int64_t{sizeof(std::int64_t)});
+    charge = Charge(&call().memory(), input.pattern.nnz() * SampledPart::entry_bytes);
+    PolledSteps steps;
     const std::vector<Place> places = places_of(as_given(input), steps);
     const std::vector<std::int64_t> numbers = caller_places(input);
     Weighted out;
@@ -88,15 +87,13 @@ Error nothing_to_sample() {
 }
 
 // Lines keep their order, so that free ones are the last of their block; being equal they are all in one.
-std::vector<SampledPart> parts_of(const Weighted &a, const Matching &perfect, const InputPattern &input,
-                                  RunControl &control) {
+std::vector<SampledPart> parts_of(const Weighted &a, const Matching &perfect, const InputPattern &input) {
     const Pattern &p = a.pattern;
     const std::vector<std::int32_t> block = triangular_blocks(p, perfect);
     if (block.empty()) return {};
     std::vector<SampledPart> parts(at(*std::max_element(block.begin(), block.end()) + 1));
     std::vector<std::int32_t> place(at(p.cols)); // of a column in its block
-    const Poll poll = [&control] { control.poll(); };
-    PolledSteps steps(poll);
+    PolledSteps steps;
     const auto of_column = [&](std::int32_t j) { return block[at(perfect.row_of_col[at(j)])]; };
     for (std::int32_t j = 0; j < p.cols; ++j) {
         SampledPart &part = parts[at(of_column(j))];
@@ -125,22 +122,21 @@ std::vector<SampledPart> parts_of(const Weighted &a, const Matching &perfect, co
 
 } // namespace
 
-std::vector<SampledPart> sampled_parts(const InputPattern &input, const Values &values, RunControl &control) {
+std::vector<SampledPart> sampled_parts(const InputPattern &input, const Values &values) {
     check(input, values);
     Charge charge;
-    Weighted a = weighted(input, values, control, charge);
-    const Poll poll = [&control] { control.poll(); };
+    Weighted a = weighted(input, values, charge);
     if (a.pattern.one_sided) {
-        if (!has_perfect_matching(a.pattern, poll)) throw nothing_to_sample();
+        if (!has_perfect_matching(a.pattern)) throw nothing_to_sample();
         if (a.pattern.rows == 0) return {};
         std::vector<SampledPart> whole(1); // whose parts hang together in the tape's tree alone
         whole[0] = {std::move(a.pattern), std::move(a.entries), std::move(a.row), std::move(a.column)};
         return whole;
     }
-    const Matching perfect = maximum_matching(a.pattern, poll);
+    const Matching perfect = maximum_matching(a.pattern);
     if (perfect.size < a.pattern.rows) throw nothing_to_sample();
-    const Charge of_parts(&control.memory(), a.pattern.nnz() * SampledPart::entry_bytes);
-    return parts_of(a, perfect, input, control);
+    const Charge of_parts(&call().memory(), a.pattern.nnz() * SampledPart::entry_bytes);
+    return parts_of(a, perfect, input);
 }
 
 } // namespace libperm

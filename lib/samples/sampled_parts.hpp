@@ -3,7 +3,7 @@
 #pragma once
 
 #include "lib/input/matrix.hpp"
-#include "lib/run/run_control.hpp"
+#include "lib/run/call.hpp"
 #include "preprocess/pattern.hpp"
 #include "preprocess/tracked.hpp"
 
@@ -34,8 +34,7 @@ class NumberedShots {
     // Shots `first` to first + count - 1: of each the entries that were taken, in the order in which they
     // were, taken[k * count + shot]; of a graph these are fewer than lines, and behind them stands the number
     // of entries.
-    virtual void draw(std::uint64_t first, std::uint32_t count, std::vector<std::uint32_t> &taken,
-                      RunControl &control) const = 0;
+    virtual void draw(std::uint64_t first, std::uint32_t count, std::vector<std::uint32_t> &taken) const = 0;
 
     // One thread's of a shot, with its share of what is drawn together; 0: hardly any.
     virtual double shot_seconds() const { return 0; }
@@ -48,6 +47,6 @@ class NumberedShots {
 
 // `values` as read_values has them, in the pattern's order. Throws Error where they are no weights of
 // matchings, or no matching has any.
-std::vector<SampledPart> sampled_parts(const InputPattern &input, const Values &values, RunControl &control);
+std::vector<SampledPart> sampled_parts(const InputPattern &input, const Values &values);
 
 } // namespace libperm

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "lib/base/fields.hpp"
+#include "lib/run/call.hpp"
 #include "lib/run/numbered_sum.hpp"
-#include "lib/run/run_control.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -32,14 +32,13 @@ constexpr std::uint64_t most_chunks_at_once = 4096; // of which each has its par
 // too: of(k) tells those of piece k, draw(first, parts) what some come to that follow each other, and
 // add(all, part) adds them up. Pieces that follow each other are kept together, of `at_once` chunks or so.
 template <class Part, class Of, class Draw, class Add>
-auto made_of_chunks(RunControl &control, const Part &nothing, double at_once, const Of &of, const Draw &draw,
-                    const Add &add) {
+auto made_of_chunks(const Part &nothing, double at_once, const Of &of, const Draw &draw, const Add &add) {
     return [&, at_once](std::span<const std::uint64_t> todo, const auto &done) {
         for (std::size_t k = 0, end = 1; k < todo.size(); k = end++) {
             while (end < todo.size() && todo[end] == todo[end - 1] + 1 &&
                    NumberRange{of(todo[k]).first, of(todo[end]).last}.size() <= at_once)
                 ++end;
-            control.begin_piece();
+            call().begin_piece();
             std::vector<Part> parts(end - k, nothing), chunks;
             const std::uint64_t last = of(todo[end - 1]).last;
             auto part = parts.begin();

@@ -28,9 +28,9 @@ template <class T> std::string digest_of(const std::vector<T> &all) {
 
 } // namespace
 
-TapeSampler::TapeSampler(Tape tape, const std::vector<Tracked> &entries, std::uint64_t seed, const Poll &poll)
+TapeSampler::TapeSampler(Tape tape, const std::vector<Tracked> &entries, std::uint64_t seed)
     : tape_(std::move(tape)), seed_(seed), up_to_(tape_.moves.size()) {
-    PolledSteps steps(poll);
+    PolledSteps steps;
     std::vector<Numbers> of(tape_.lists.size()); // while they are needed
     for (std::size_t l = 0; l < of.size(); ++l) {
         const TapeList &from = tape_.lists[l];
@@ -89,8 +89,7 @@ std::uint32_t TapeSampler::drawn(std::uint32_t first, std::uint32_t last, double
     return first;
 }
 
-void TapeSampler::draw(std::uint64_t first, std::uint32_t count, std::vector<std::uint32_t> &taken,
-                       RunControl &) const {
+void TapeSampler::draw(std::uint64_t first, std::uint32_t count, std::vector<std::uint32_t> &taken) const {
     struct Shot {
         Randomness random;
         std::size_t taken = 0; // so many entries

@@ -13,12 +13,10 @@ class TapeSampler final : public NumberedShots {
   public:
     // `entries`: of the tape, each above 0. Numbers have exponents of their own: nothing underflows that
     // matters.
-    TapeSampler(Tape tape, const std::vector<Tracked> &entries, std::uint64_t seed,
-                const Poll &poll = no_poll);
+    TapeSampler(Tape tape, const std::vector<Tracked> &entries, std::uint64_t seed);
 
     // All go back together, so that a list's moves are at hand for all of them.
-    void draw(std::uint64_t first, std::uint32_t count, std::vector<std::uint32_t> &taken,
-              RunControl &control) const override;
+    void draw(std::uint64_t first, std::uint32_t count, std::vector<std::uint32_t> &taken) const override;
 
     std::int64_t bytes() const override { return bytes_for(tape_); }
     static std::int64_t bytes_for(const Tape &tape); // with the tape itself

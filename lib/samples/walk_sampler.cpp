@@ -31,19 +31,18 @@ void WalkPart::add(const WalkPart &more) {
     shots.numbers.insert(shots.numbers.end(), more.shots.numbers.begin(), more.shots.numbers.end());
 }
 
-WalkPlan::WalkPlan(const LogMatrix &a, std::int64_t shots, std::uint64_t seed, const Options &within,
-                   RunControl &control)
-    : rows_(a.n()), shots_(shots), seed_(seed), by_columns_(a, [&control] { control.poll(); }) {
+WalkPlan::WalkPlan(const LogMatrix &a, std::int64_t shots, std::uint64_t seed, const Options &within)
+    : rows_(a.n()), shots_(shots), seed_(seed), by_columns_(a) {
     constexpr std::uint64_t pilot = 8; // chunks
-    Potential by_rows(transposed(a), [&control] { control.poll(); });
+    Potential by_rows(transposed(a));
     is_transposed_ = by_rows.log_bound() < by_columns_.log_bound();
     if (is_transposed_) by_columns_ = std::move(by_rows);
     sampler_.emplace(by_columns_);
     const auto most = std::min<std::int64_t>(shots, pilot * chunk);
-    const Charge charge(&control.memory(), 2 * std::int64_t{sizeof(std::int32_t)} * rows_ * most);
-    RunControl uncounted(control, 0);
+    const Charge charge(&call().memory(), 2 * std::int64_t{sizeof(std::int32_t)} * rows_ * most);
+    CurrentCall uncounted(0);
     std::vector<WalkPart> parts(pilot, nothing());
-    draw(0, nullptr, parts, uncounted);
+    draw(0, nullptr, parts);
     WalkPart all = nothing();
     for (const WalkPart &one : parts) all.add(one);
     rate_ = {all.values, pilot};
@@ -62,19 +61,18 @@ SamplesDrawn WalkPlan::drawn_where(double chunks, const Options &options) const 
     return choose_device(chunks * seconds_of_chunk(), on_gpu, options);
 }
 
-void WalkPlan::draw(std::uint64_t first, SampleDevices *devices, std::span<WalkPart> parts,
-                    RunControl &control) const {
+void WalkPlan::draw(std::uint64_t first, SampleDevices *devices, std::span<WalkPart> parts) const {
     std::vector<double> drawn(devices ? parts.size() * chunk : 0);
-    const bool is_drawn = devices && devices->draw(by_columns_, seed_, first, drawn, control);
+    const bool is_drawn = devices && devices->draw(by_columns_, seed_, first, drawn);
     parallel_for(parts.size(), [&](std::uint64_t k) {
         if (is_drawn) {
-            control.poll();
+            poll();
             return accept(first + k, std::span(drawn).subspan(k * chunk, chunk), parts[k]);
         }
         std::vector<double> values(chunk);
         sampler_->draw(seed_, first + k, values);
         accept(first + k, values, parts[k]);
-        control.advance(1);
+        call().advance(1);
     });
 }
 
@@ -120,12 +118,10 @@ NumberedPieces WalkPlan::pieces_of(std::uint64_t chunks) {
     return NumberedPieces::of_length(chunks, std::bit_floor(std::max<std::uint64_t>(1, chunks / 512)));
 }
 
-WalkSampler::WalkSampler(const WalkPlan &plan, const Options &options, RunControl &control,
-                         const PieceScope &scope)
+WalkSampler::WalkSampler(const WalkPlan &plan, const Options &options, const PieceScope &scope)
     : plan_(plan),
       rows_(plan.rows()),
       options_(options),
-      control_(control),
       scope_(scope),
       rate_(plan.rate()),
       promised_(rate_.chunks + static_cast<double>(plan.chunks())),
@@ -155,12 +151,13 @@ void WalkSampler::walk(std::uint64_t chunks) {
     const auto first = static_cast<std::uint64_t>(rate_.chunks);
     const NumberedPieces pieces = WalkPlan::pieces_of(chunks);
     if (const double needed = rate_.chunks + static_cast<double>(chunks); needed > promised_) {
-        control_.expect_more((needed - promised_) * of_chunk);
+        call().expect_more((needed - promised_) * of_chunk);
         promised_ = needed;
     }
-    RunControl along(control_, 1, scope_), by_chunks(along, of_chunk);
+    const CurrentCall along(1, scope_);
     const auto draw = [&](std::uint64_t chunk, std::span<WalkPart> parts) {
-        plan_.draw(first + chunk, drawn_.devices.get(), parts, by_chunks);
+        const CurrentCall by_chunks(of_chunk);
+        plan_.draw(first + chunk, drawn_.devices.get(), parts);
     };
     const auto compute = [&](std::span<const std::uint64_t> todo, const auto &done) {
         double wanted = scope_.store ? 0 : rate_.chunks_for(left());
@@ -171,11 +168,11 @@ void WalkSampler::walk(std::uint64_t chunks) {
         const double at_once = drawn_.devices ? static_cast<double>(most_chunks_at_once)
                                               : kept_seconds * options_.threads / (of_chunk * (1 + again));
         const auto of = [&](std::uint64_t k) { return pieces[k]; };
-        made_of_chunks(along, plan_.nothing(), at_once, of, draw,
+        made_of_chunks(plan_.nothing(), at_once, of, draw,
                        [](WalkPart &all, const WalkPart &more) { all.add(more); })(todo, done);
     };
     const std::vector<WalkPart> parts =
-        parts_of_pieces(along, pieces.count(), of_chunk * pieces[0].size(), plan_.nothing(), compute);
+        parts_of_pieces(pieces.count(), of_chunk * pieces[0].size(), plan_.nothing(), compute);
     std::size_t size = found_.size();
     for (const WalkPart &part : parts) size += part.shots.numbers.size();
     found_.reserve(size); // from here on nothing throws

@@ -5,7 +5,7 @@
 
 #include "lib/bounds/potential.hpp"
 #include "lib/input/options.hpp"
-#include "lib/run/run_control.hpp"
+#include "lib/run/call.hpp"
 #include "lib/samples/sample_devices.hpp"
 #include "lib/samples/sampler.hpp"
 #include "lib/samples/shot_part.hpp"
@@ -53,9 +53,8 @@ class WalkPlan {
     // The matrix has a perfect matching, and entries above 0. Throws Error (PERM_REFUSED_TIME) where `shots`
     // are predicted to take longer than `within` says, on its threads.
     WalkPlan(const Pattern &a, const std::vector<Tracked> &entries, std::int64_t shots, std::uint64_t seed,
-             const Options &within, RunControl &control)
-        : WalkPlan(log_matrix(a, [&](std::size_t k) { return log_of(entries[k]); }), shots, seed, within,
-                   control) {}
+             const Options &within)
+        : WalkPlan(log_matrix(a, [&](std::size_t k) { return log_of(entries[k]); }), shots, seed, within) {}
     WalkPlan(const WalkPlan &) = delete;
     WalkPlan &operator=(const WalkPlan &) = delete;
 
@@ -76,12 +75,10 @@ class WalkPlan {
     SamplesDrawn drawn_where(double chunks, const Options &options) const;
     WalkPart nothing() const { return {{0, static_cast<std::int32_t>(rows_)}}; }
     // Of chunks from the first one on. Progress is a chunk.
-    void draw(std::uint64_t first, SampleDevices *devices, std::span<WalkPart> parts,
-              RunControl &control) const;
+    void draw(std::uint64_t first, SampleDevices *devices, std::span<WalkPart> parts) const;
 
   private:
-    WalkPlan(const LogMatrix &a, std::int64_t shots, std::uint64_t seed, const Options &within,
-             RunControl &control);
+    WalkPlan(const LogMatrix &a, std::int64_t shots, std::uint64_t seed, const Options &within);
     void accept(std::uint64_t number, std::span<const double> values, WalkPart &part) const;
 
     const std::int64_t rows_, shots_;
@@ -97,10 +94,9 @@ class WalkPlan {
 
 class WalkSampler {
   public:
-    // The arena of `options` must be entered for what follows. The plan and the control must outlive it.
+    // The arena of `options` must be entered for what follows. The plan and the call must outlive it.
     // Pieces that the scope's store has are taken from it, others left there.
-    WalkSampler(const WalkPlan &plan, const Options &options, RunControl &control,
-                const PieceScope &scope = {});
+    WalkSampler(const WalkPlan &plan, const Options &options, const PieceScope &scope = {});
     WalkSampler(const WalkSampler &) = delete;
     WalkSampler &operator=(const WalkSampler &) = delete;
 
@@ -128,12 +124,11 @@ class WalkSampler {
     const WalkPlan &plan_;
     const std::int64_t rows_;
     const Options options_; // its GPUs refer to them
-    RunControl &control_;
     PieceScope scope_;
     SamplesDrawn drawn_;
     double of_chunk_ = 0;    // seconds
     WalkRate rate_;          // so far
-    double promised_;        // chunks, to the control
+    double promised_;        // chunks, to the call
     std::int64_t first_ = 0; // of those in found_
     std::vector<std::int32_t> found_;
 };

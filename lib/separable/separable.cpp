@@ -49,17 +49,16 @@ DenseResidues dense_matrix(const Residues &residues, std::uint64_t matrix) {
     return dense;
 }
 
-std::uint64_t along_the_walk(const SeparablePlan &plan, const Residues &residues, std::uint64_t matrix,
-                             RunControl &control) {
+std::uint64_t along_the_walk(const SeparablePlan &plan, const Residues &residues, std::uint64_t matrix) {
     const double entries = entries_of(residues);
-    Charge charge(&control.memory(), static_cast<std::int64_t>(plan.table_bytes + 8 * entries));
-    const std::optional<Generators> found = generators_of(dense_matrix(residues, matrix), plan.shape.order,
-                                                          plan.shape.band, [&control] { control.poll(); });
+    Charge charge(&call().memory(), static_cast<std::int64_t>(plan.table_bytes + 8 * entries));
+    const std::optional<Generators> found =
+        generators_of(dense_matrix(residues, matrix), plan.shape.order, plan.shape.band);
     if (!found) throw UnfitPrime(Engine::separable, "a minor beside the diagonal");
     const double bytes =
         separable_bytes(found->steps, found->above.kinds, found->below.kinds, plan.shape.band) + 8 * entries;
     charge.resize(std::max(charge.bytes(), static_cast<std::int64_t>(bytes)));
-    return separable_permanent(*found, [&control](double products) { control.advance(products); });
+    return separable_permanent(*found, [](double products) { call().advance(products); });
 }
 
 } // namespace
@@ -87,9 +86,8 @@ void propose_separable(Proposals &task, Engine self) {
 EngineResult run_separable(const EngineRun &run, const EngineInput &input) {
     const SeparablePlan &plan = *plan_as<SeparablePlan>(run.choice);
     const Residues &residues = *input.residues();
-    return matrix_by_matrix(
-        run.control, residues, plan.products, plan.table_bytes + 8 * entries_of(residues),
-        [&](std::uint64_t matrix) { return along_the_walk(plan, residues, matrix, run.control); });
+    return matrix_by_matrix(residues, plan.products, plan.table_bytes + 8 * entries_of(residues),
+                            [&](std::uint64_t matrix) { return along_the_walk(plan, residues, matrix); });
 }
 
 std::string saved_separable(const EnginePlan &, bool) { return "s"; } // it follows from the structure

@@ -75,11 +75,10 @@ SetGradient::SetGradient(const InputPattern &given, SetLayers layers, KeptTables
     bytes_ = 8 * (doubles() + 64) + 16 * value_count_;
 }
 
-std::optional<SetGradient> SetGradient::of(const InputPattern &given, const Options &options,
-                                           const Poll &poll) {
+std::optional<SetGradient> SetGradient::of(const InputPattern &given, const Options &options) {
     constexpr std::int64_t all_are_kept =
         1 << 22; // doubles: to make them again takes longer than room for them
-    std::optional<SetLayers> layers = SetLayers::of(given, options.seed, poll);
+    std::optional<SetLayers> layers = SetLayers::of(given, options.seed);
     if (!layers) return {};
     KeptTables kept = kept_tables(*layers, std::min<std::int64_t>(all_are_kept, options.memory_limit / 16));
     return SetGradient(given, *std::move(layers), std::move(kept));
@@ -431,24 +430,23 @@ class SetGradient::Walk {
 };
 
 std::optional<SetValue> SetGradient::run(const double *values, double *marginals, double *bounds,
-                                         RunControl &control, DeviceQueue *device) const {
-    control.begin(layers_.operations(), serial_seconds());
+                                         DeviceQueue *device) const {
+    call().begin(layers_.operations(), serial_seconds());
     const std::unique_ptr<SetTables> tables =
-        device ? set_tables_on_device(doubles(), control, *device) : set_tables_on_cpu(doubles(), control);
+        device ? set_tables_on_device(doubles(), *device) : set_tables_on_cpu(doubles());
     Walk walk(*this, *tables);
     if (!walk.run(values)) return {};
     return walk.answer(marginals, bounds);
 }
 
-const SetGradient *LazySetGradient::of(const InputPattern &given, const Options &options,
-                                       RunControl &control) const {
+const SetGradient *LazySetGradient::of(const InputPattern &given, const Options &options) const {
     std::unique_lock lock(mutex_, std::defer_lock);
     while (!lock.try_lock()) { // another thread is looking
-        control.poll();
+        poll();
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     if (!is_known_) {
-        made_ = SetGradient::of(given, options, [&control] { control.poll(); });
+        made_ = SetGradient::of(given, options);
         is_known_ = true;
     }
     return made_ ? &*made_ : nullptr;

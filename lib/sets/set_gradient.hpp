@@ -16,8 +16,8 @@
 #include "jit/queue/device_queue.hpp"
 #include "lib/input/options.hpp"
 #include "lib/number/scaled.hpp"
+#include "lib/run/call.hpp"
 #include "lib/run/placement.hpp"
-#include "lib/run/run_control.hpp"
 #include "lib/sets/set_layers.hpp"
 
 #include <mutex>
@@ -35,13 +35,13 @@ class SetGradient {
   public:
     // The matrix is as it was given, without multiplicities. None: the tables would be too large for any
     // machine.
-    static std::optional<SetGradient> of(const InputPattern &given, const Options &options, const Poll &poll);
+    static std::optional<SetGradient> of(const InputPattern &given, const Options &options);
 
     // values: as a plan is given them, each finite and not negative. To `marginals` entries, rows and
     // columns; `bounds` may be null. On the threads of the arena that it is called in, with the same bits for
     // any number of them. None: the weights lie so far apart that doubles might lose them, and nothing is
     // written. So it is where the value is 0. With a device on that, with the same bits: throws JitError.
-    std::optional<SetValue> run(const double *values, double *marginals, double *bounds, RunControl &control,
+    std::optional<SetValue> run(const double *values, double *marginals, double *bounds,
                                 DeviceQueue *device = nullptr) const;
 
     Work work(const Options &options) const; // to be placed
@@ -76,8 +76,8 @@ const double *plain_weights(const InputPattern &given, const void *values, std::
 // A plan's, looked for when it is first asked for.
 class LazySetGradient {
   public:
-    // Null: none. Throws what the control does.
-    const SetGradient *of(const InputPattern &given, const Options &options, RunControl &control) const;
+    // Null: none. Throws what the call does.
+    const SetGradient *of(const InputPattern &given, const Options &options) const;
 
   private:
     mutable std::mutex mutex_;

@@ -21,10 +21,10 @@ struct Side {
 
 constexpr std::int32_t most_lines = 1024; // that a search looks at
 
-std::optional<Side> side_of(const Pattern &a, std::vector<std::int64_t> place, const Poll &poll) {
+std::optional<Side> side_of(const Pattern &a, std::vector<std::int64_t> place) {
     for (std::int32_t i = 0; i < a.rows; ++i)
         if (a.row(i).size() > most_waiting) return {};
-    return Side{a, std::move(place), greedy_set_order(a, poll)};
+    return Side{a, std::move(place), greedy_set_order(a)};
 }
 
 } // namespace
@@ -33,20 +33,20 @@ std::int64_t doubles_of_table(std::int32_t lines) {
     return (std::int64_t{1} << std::max(lines, set_block_bits)) + 2 * std::int64_t{set_margin};
 }
 
-std::optional<SetLayers> SetLayers::of(const InputPattern &given, std::uint64_t seed, const Poll &poll) {
+std::optional<SetLayers> SetLayers::of(const InputPattern &given, std::uint64_t seed) {
     const Pattern &a = given.pattern;
     if (std::max(a.rows, a.cols) > most_lines) return {};
     const std::int64_t nnz = a.nnz();
     std::vector<std::int64_t> place(at(nnz));
     for (std::int64_t k = 0; k < nnz; ++k) place[at(k)] = given.source.empty() ? k : given.source[at(k)];
-    Transposed turned = transpose(a, poll);
+    Transposed turned = transpose(a);
     for (std::int64_t &k : turned.source) k = place[at(k)];
-    std::optional<Side> by_rows = side_of(a, std::move(place), poll);
-    std::optional<Side> by_cols = side_of(turned.pattern, std::move(turned.source), poll);
+    std::optional<Side> by_rows = side_of(a, std::move(place));
+    std::optional<Side> by_cols = side_of(turned.pattern, std::move(turned.source));
     if (!by_rows && !by_cols) return {};
     const bool meets_rows = by_rows && (!by_cols || by_rows->order.operations <= by_cols->order.operations);
     Side &side = meets_rows ? *by_rows : *by_cols;
-    better_set_order(side.rows, seed, poll, side.order);
+    better_set_order(side.rows, seed, side.order);
     if (side.order.widest > most_waiting) return {};
 
     const std::int32_t m = a.rows, n = a.cols;

@@ -39,7 +39,7 @@ struct SetLayer {                      // a line that is met
 class SetLayers {
   public:
     // None: more wait than a table may have, whichever side is met.
-    static std::optional<SetLayers> of(const InputPattern &given, std::uint64_t seed, const Poll &poll);
+    static std::optional<SetLayers> of(const InputPattern &given, std::uint64_t seed);
 
     const std::vector<SetLayer> &layers() const { return layers_; }
     const std::vector<SetClosing> &alone() const { return alone_; } // without an entry: they stay unmatched

@@ -16,8 +16,8 @@ namespace {
 
 class OrderSearch {
   public:
-    OrderSearch(const Pattern &rows, const Poll &poll)
-        : rows_(rows), poll_(poll), first_(at(rows.cols)), last_(at(rows.cols)), change_(at(rows.rows) + 1) {}
+    OrderSearch(const Pattern &rows)
+        : rows_(rows), first_(at(rows.cols)), last_(at(rows.cols)), change_(at(rows.rows) + 1) {}
 
     // Each next line lets the fewest others wait; `first` may be none.
     std::vector<std::int32_t> greedy(std::int32_t first) const {
@@ -27,7 +27,7 @@ class OrderSearch {
         for (std::int32_t i = 0; i < rows_.rows; ++i)
             for (const std::int32_t j : rows_.row(i)) ++missing[at(j)];
         while (!left.empty()) {
-            poll_();
+            poll();
             std::size_t best = 0;
             double least = infinity;
             for (std::size_t k = 0; k < left.size(); ++k) {
@@ -73,7 +73,7 @@ class OrderSearch {
         SearchRandom random(seed);
         SetOrder now = best, next;
         for (std::int64_t k = 0; k < trials; ++k) {
-            if (k % 64 == 0) poll_();
+            if (k % 64 == 0) poll();
             const std::int32_t from = random.below(count), to = random.below(count);
             if (from == to) continue;
             next.lines = now.lines;
@@ -117,7 +117,6 @@ class OrderSearch {
     }
 
     const Pattern &rows_;
-    const Poll &poll_;
     std::vector<std::int32_t> first_, last_, change_;
 };
 
@@ -136,8 +135,8 @@ double trials_worth(const Pattern &rows, const SetOrder &order) {
 
 } // namespace
 
-SetOrder greedy_set_order(const Pattern &rows, const Poll &poll) {
-    OrderSearch search(rows, poll);
+SetOrder greedy_set_order(const Pattern &rows) {
+    OrderSearch search(rows);
     SetOrder best = search.priced(search.greedy(-1));
     if (is_full(rows)) return best;
     const std::int32_t starts = std::min(most_starts, rows.rows);
@@ -149,9 +148,9 @@ SetOrder greedy_set_order(const Pattern &rows, const Poll &poll) {
     return best;
 }
 
-void better_set_order(const Pattern &rows, std::uint64_t seed, const Poll &poll, SetOrder &order) {
+void better_set_order(const Pattern &rows, std::uint64_t seed, SetOrder &order) {
     if (is_full(rows)) return;
-    OrderSearch search(rows, poll);
+    OrderSearch search(rows);
     search.better(order, static_cast<std::int64_t>(std::min(trials_worth(rows, order), most_trials)), seed);
 }
 

@@ -19,9 +19,9 @@ struct SetOrder {
 constexpr std::int32_t most_waiting = 33;
 
 // Rows are met, sets are of columns. The best of some greedy orders.
-SetOrder greedy_set_order(const Pattern &rows, const Poll &poll);
+SetOrder greedy_set_order(const Pattern &rows);
 
 // Betters it by moving single rows, for about a tenth of the time that the walk takes. Deterministic.
-void better_set_order(const Pattern &rows, std::uint64_t seed, const Poll &poll, SetOrder &order);
+void better_set_order(const Pattern &rows, std::uint64_t seed, SetOrder &order);
 
 } // namespace libperm

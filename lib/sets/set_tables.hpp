@@ -4,7 +4,7 @@
 
 #include "jit/lanes/set_steps.hpp"
 #include "jit/queue/device_queue.hpp"
-#include "lib/run/run_control.hpp"
+#include "lib/run/call.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -70,8 +70,7 @@ class SetTables {
 
 // With room for so many doubles: in vectors, on the threads of the arena that it is made in; or on a device,
 // where each call throws JitError.
-std::unique_ptr<SetTables> set_tables_on_cpu(std::int64_t doubles, RunControl &control);
-std::unique_ptr<SetTables> set_tables_on_device(std::int64_t doubles, RunControl &control,
-                                                DeviceQueue &queue);
+std::unique_ptr<SetTables> set_tables_on_cpu(std::int64_t doubles);
+std::unique_ptr<SetTables> set_tables_on_device(std::int64_t doubles, DeviceQueue &queue);
 
 } // namespace libperm

@@ -41,7 +41,7 @@ void finish(double *table, std::int32_t lines) {
 
 class OnCpu final : public SetTables {
   public:
-    OnCpu(std::int64_t doubles, RunControl &control) : control_(control), room_(control.memory()) {
+    OnCpu(std::int64_t doubles) : room_(call().memory()) {
         room_.grow(at(doubles) + in_line);
         first_ = room_.data();
         while (reinterpret_cast<std::uintptr_t>(first_) % (in_line * sizeof(double)) != 0) ++first_;
@@ -60,7 +60,7 @@ class OnCpu final : public SetTables {
         const std::uint64_t blocks = sets_after / set_block;
         in_chunks(blocks, set_chunk, [&](std::uint64_t, std::uint64_t first, std::uint64_t last) {
             step_forward(mine, first, last, first_ + after);
-            control_.advance(work * static_cast<double>(last - first) / static_cast<double>(blocks));
+            call().advance(work * static_cast<double>(last - first) / static_cast<double>(blocks));
         });
         frame(first_ + after, sets_after);
     }
@@ -74,7 +74,7 @@ class OnCpu final : public SetTables {
         sums.resize(chunks_of(blocks, set_chunk) * each);
         in_chunks(blocks, set_chunk, [&](std::uint64_t chunk, std::uint64_t first, std::uint64_t last) {
             step_back(mine, first, last, first_ + slopes_after, first_ + slopes, sums.data() + chunk * each);
-            control_.advance(work * static_cast<double>(last - first) / static_cast<double>(blocks));
+            call().advance(work * static_cast<double>(last - first) / static_cast<double>(blocks));
         });
         frame(first_ + slopes, sets_before);
     }
@@ -149,15 +149,14 @@ class OnCpu final : public SetTables {
         finish(first_ + line.to, line.lines);
     }
 
-    RunControl &control_;
     Buffer<double> room_;
     double *first_ = nullptr; // of the places, at the beginning of a cache line
 };
 
 } // namespace
 
-std::unique_ptr<SetTables> set_tables_on_cpu(std::int64_t doubles, RunControl &control) {
-    return std::make_unique<OnCpu>(doubles, control);
+std::unique_ptr<SetTables> set_tables_on_cpu(std::int64_t doubles) {
+    return std::make_unique<OnCpu>(doubles);
 }
 
 } // namespace libperm

@@ -33,8 +33,8 @@ SetStepLaunch launch_of(const SetStep &step, std::uint64_t sets) {
 
 class OnDevice final : public SetTables {
   public:
-    OnDevice(std::int64_t doubles, RunControl &control, DeviceQueue &queue)
-        : control_(control), queue_(queue), room_(queue), sums_(queue), most_(queue) {
+    OnDevice(std::int64_t doubles, DeviceQueue &queue)
+        : queue_(queue), room_(queue), sums_(queue), most_(queue) {
         queue_.load(set_table_kernels());
         room_.reserve(at(doubles) * sizeof(double));
         most_.reserve(sizeof(double));
@@ -58,7 +58,7 @@ class OnDevice final : public SetTables {
         launch.to = address(after);
         over_sets(set_entry::meet, sets_after, launch);
         queue_.wait();
-        control_.advance(work);
+        call().advance(work);
     }
 
     void go_back(const SetStep &step, TablePlace before, TablePlace slopes_after, TablePlace slopes,
@@ -70,7 +70,7 @@ class OnDevice final : public SetTables {
         over_sets(set_entry::back, sets_before, launch);
         sums.resize(chunks_over(sets_before) * sums_of(step));
         over_chunks(set_entry::products, launch, sums);
-        control_.advance(work);
+        call().advance(work);
     }
 
     void close(const SetLine &line) override { over_sets_of(set_entry::close, line); }
@@ -129,16 +129,14 @@ class OnDevice final : public SetTables {
         queue_.copy_out(sums.data(), sums_.address(), bytes);
     }
 
-    RunControl &control_;
     DeviceQueue &queue_;
     DeviceArray room_, sums_, most_;
 };
 
 } // namespace
 
-std::unique_ptr<SetTables> set_tables_on_device(std::int64_t doubles, RunControl &control,
-                                                DeviceQueue &queue) {
-    return std::make_unique<OnDevice>(doubles, control, queue);
+std::unique_ptr<SetTables> set_tables_on_device(std::int64_t doubles, DeviceQueue &queue) {
+    return std::make_unique<OnDevice>(doubles, queue);
 }
 
 } // namespace libperm

@@ -192,7 +192,7 @@ std::optional<SieveProgram> sieve_program(const SieveWay &way) {
     return program;
 }
 
-SieveProfile sieve_profile(const SieveProgram &one_by_one, double seconds, const Poll &poll) {
+SieveProfile sieve_profile(const SieveProgram &one_by_one, double seconds) {
     constexpr std::uint64_t seed = 58;
     constexpr std::size_t kept = 512;
     constexpr double branch_seconds = 4e-8;
@@ -203,7 +203,7 @@ SieveProfile sieve_profile(const SieveProgram &one_by_one, double seconds, const
     SieveProfile profile;
     profile.prefixes.assign(n + 1, 0);
     std::vector<double> sums;
-    PolledSteps steps(poll);
+    PolledSteps steps;
     for (int run = 0; run < runs; ++run) {
         Randomness random(seed, static_cast<std::uint64_t>(run));
         std::vector<std::uint32_t> prefixes(size), next, one(size);

@@ -34,7 +34,7 @@ struct SieveProfile {
     std::vector<double> prefixes; // after so many columns, 0 to n
     double spread = 0;            // of their sum, relative: the standard error; 0: they were all counted
 };
-SieveProfile sieve_profile(const SieveProgram &one_by_one, double seconds, const Poll &poll);
+SieveProfile sieve_profile(const SieveProgram &one_by_one, double seconds);
 
 // What a walk takes, in seconds: a prefix before a step, and each of its words; along a branch the same, and
 // each row that finishes; a product that is counted.

@@ -83,8 +83,7 @@ double predicted_prefixes(const SieveRows &rows, const std::vector<SieveFactor> 
     return Predictor(rows, factors).prefixes(order);
 }
 
-SieveOrder sieve_order(const SieveRows &rows, const std::vector<SieveFactor> &factors, double seconds,
-                       const Poll &poll) {
+SieveOrder sieve_order(const SieveRows &rows, const std::vector<SieveFactor> &factors, double seconds) {
     constexpr std::uint64_t seed = 58;
     constexpr double warm = 0.7, cold = 0.003; // of the logarithm
     Predictor predictor(rows, factors);
@@ -96,7 +95,7 @@ SieveOrder sieve_order(const SieveRows &rows, const std::vector<SieveFactor> &fa
     const auto trials = static_cast<std::int64_t>(seconds / predictor.seconds());
     if (n < 2) return best;
     Randomness random(seed, 0);
-    PolledSteps steps(poll);
+    PolledSteps steps;
     for (std::int64_t k = 0; k < trials; ++k) {
         steps.take(static_cast<std::int64_t>(n));
         const double heat =

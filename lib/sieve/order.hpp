@@ -21,7 +21,6 @@ struct SieveOrder {
 
 // By simulated annealing, in about so many seconds of one thread, counted in steps: the same arguments give
 // the same order.
-SieveOrder sieve_order(const SieveRows &rows, const std::vector<SieveFactor> &factors, double seconds,
-                       const Poll &poll);
+SieveOrder sieve_order(const SieveRows &rows, const std::vector<SieveFactor> &factors, double seconds);
 
 } // namespace libperm

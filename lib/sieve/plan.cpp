@@ -71,11 +71,10 @@ std::vector<Choice> choices(const SieveRows &of_block) {
 }
 
 // The cheapest after a search of each; none: rows are too heavy.
-std::optional<Choice> cheapest(std::vector<Choice> all, double seconds, const Poll &poll) {
+std::optional<Choice> cheapest(std::vector<Choice> all, double seconds) {
     std::optional<Choice> best;
     for (Choice &choice : all) {
-        choice.order =
-            sieve_order(choice.rows, choice.factors, seconds / static_cast<double>(all.size()), poll);
+        choice.order = sieve_order(choice.rows, choice.factors, seconds / static_cast<double>(all.size()));
         if (!best || choice.seconds() < best->seconds()) best = std::move(choice);
     }
     return best;
@@ -113,8 +112,8 @@ template <class EntryAt> void find_scales(SievePlan &plan, const EntryAt &entry)
 }
 
 // What follows of the rest. False: products have too many different primes, or there is none but 0.
-bool complete(SievePlan &plan, const Pattern &a, const Poll &poll) {
-    const Matching matching = maximum_matching(pattern_of(rows_of(a, plan.integers)), poll);
+bool complete(SievePlan &plan, const Pattern &a) {
+    const Matching matching = maximum_matching(pattern_of(rows_of(a, plan.integers)));
     if (matching.size < a.rows) return false;
     std::optional<SieveProgram> program = sieve_program(plan.way);
     if (!program) return false;
@@ -180,13 +179,13 @@ struct Counted {
 };
 
 // None: products have too many different primes.
-std::optional<Counted> counted(Choice choice, double seconds, const Poll &poll) {
+std::optional<Counted> counted(Choice choice, double seconds) {
     const auto n = choice.order.columns.size();
     SieveWay way{std::move(choice.rows), choice.is_halved, std::move(choice.order.columns),
                  std::vector<std::int32_t>(n, 1)};
     std::optional<SieveProgram> one_by_one = sieve_program(way);
     if (!one_by_one) return {};
-    SieveProfile profile = sieve_profile(*one_by_one, seconds, poll);
+    SieveProfile profile = sieve_profile(*one_by_one, seconds);
     return Counted{choice.transposed, std::move(way), *std::move(one_by_one), std::move(profile)};
 }
 
@@ -216,7 +215,7 @@ std::optional<Candidate> candidate_of(const Proposals &task, Engine self, const 
     plan.way.steps = best_steps(of.one_by_one, profile, pace);
     plan.transposed = of.transposed;
     plan.spread = profile.spread;
-    if (!complete(plan, task.a, task.poll())) return {};
+    if (!complete(plan, task.a)) return {};
     if (gpu && sieve_cells(plan.program) == 0) return {};
     const SieveCost cost = sieve_cost(plan.program, plan.way, profile, pace);
     const double pieces = std::clamp(cost.seconds / (gpu ? launch_seconds : piece_seconds), 1.0,
@@ -278,11 +277,11 @@ void propose_sieve(Proposals &task, Engine self) {
     if (task.asks_for(self) || !task.wants_on_cpu(self)) return; // at last
     const std::optional<SieveRows> rows = block_rows(task, self);
     if (!rows || task.least_seconds() < unnoticed) return;
-    std::optional<Choice> first = cheapest(choices(*rows), 0, task.poll());
+    std::optional<Choice> first = cheapest(choices(*rows), 0);
     if (!first || first->seconds() < unnoticed) return;
     if (first->seconds() > task.search_budget(false).limit) return;
-    first->order = sieve_order(first->rows, first->factors, first_search, task.poll());
-    const std::optional<Counted> of = counted(*std::move(first), 0, task.poll());
+    first->order = sieve_order(first->rows, first->factors, first_search);
+    const std::optional<Counted> of = counted(*std::move(first), 0);
     if (std::optional<Candidate> c = of ? candidate_of(task, self, *of) : std::nullopt)
         task.add(*std::move(c), {});
 }
@@ -308,7 +307,7 @@ void propose_sieve_at_last(Proposals &task, Engine self) {
                       "but for {} or less",
                       most_row_weight, most_lines_of_others));
     if (!task.asks_for(self) && others < unnoticed) return;
-    std::optional<Choice> first = cheapest(all, 0, task.poll());
+    std::optional<Choice> first = cheapest(all, 0);
     const bool may_use_gpu = task.may_use_gpu() && other_rows(*rows) == 0;
     const double faster = may_use_gpu ? times_a_thread(task.machine.gpu()) : 1;
     if (!task.asks_for(self) && first->seconds() / optimism / faster > SearchBudget::far * others) return;
@@ -318,8 +317,8 @@ void propose_sieve_at_last(Proposals &task, Engine self) {
     const SearchBudget budget = task.search_budget(may_use_gpu);
     const double seconds =
         std::min({budget.of(own), budget.most(std::min(own, others)), most_search * task.effort});
-    first = cheapest(all, seconds * 2 / 3, task.poll());
-    const std::optional<Counted> of = counted(*std::move(first), seconds / 3, task.poll());
+    first = cheapest(all, seconds * 2 / 3);
+    const std::optional<Counted> of = counted(*std::move(first), seconds / 3);
     constexpr const char *primes = "takes rows whose sums have fewer different primes than these, and on "
                                    "a GPU none of other numbers";
     if (task.wants_on_cpu(self) && task.options.device != Device::gpu) {
@@ -371,7 +370,7 @@ std::shared_ptr<const EnginePlan> restored_sieve(std::string_view bytes, const P
     const SieveRows rows = rows_of(of.a, integers);
     plan.way = {saved.transposed ? transposed(rows) : rows, saved.halved, std::move(saved.order),
                 std::move(saved.steps)};
-    require(other_rows(plan.way.rows) <= most_lines_of_others && complete(plan, of.a, no_poll), what);
+    require(other_rows(plan.way.rows) <= most_lines_of_others && complete(plan, of.a), what);
     plan.pieces_asked = saved.pieces;
     require(1 <= saved.pieces && saved.pieces <= most_pieces, what);
     cut(plan);

@@ -57,12 +57,12 @@ class Walks {
         return static_cast<std::int64_t>(SieveWalk::bytes(plan_.program, plan_.prefix_step, others_.width()));
     }
 
-    SievePart sum(std::span<const std::uint32_t> prefixes, RunControl &control) {
+    SievePart sum(std::span<const std::uint32_t> prefixes) {
         std::unique_ptr<Walk> walk = take();
         SievePart part;
         part.sums = walk->walk.sums(prefixes, [&](double met) {
             part.prefixes += met;
-            control.advance(met);
+            call().advance(met);
         });
         const std::lock_guard lock(mutex_);
         idle_.push_back(std::move(walk));
@@ -130,8 +130,8 @@ class Prefixes {
 // On a GPU: while a piece is walked, the prefixes of the next are followed.
 template <class Done>
 void run_on(SieveOnDevice &device, const Prefixes &prefixes, std::span<const std::uint64_t> pieces,
-            RunControl &control, const Done &done) {
-    Charge charge(&control.memory());
+            const Done &done) {
+    Charge charge(&call().memory());
     std::vector<std::uint32_t> next;
     const auto follow = [&](std::uint64_t piece) {
         next = device.follow(prefixes.of(piece));
@@ -139,11 +139,11 @@ void run_on(SieveOnDevice &device, const Prefixes &prefixes, std::span<const std
     };
     follow(pieces[0]);
     for (std::size_t k = 0; k < pieces.size(); ++k) {
-        control.begin_piece();
+        call().begin_piece();
         device.start(next);
         if (k + 1 < pieces.size()) follow(pieces[k + 1]);
         SieveOnDevice::Sum sum = device.finish();
-        control.advance(sum.prefixes);
+        call().advance(sum.prefixes);
         done(pieces[k], SievePart{{std::move(sum.products)}, sum.prefixes});
     }
 }
@@ -215,12 +215,11 @@ KernelSource sieve_source(const Candidate &c, const Numbers &, bool) {
 
 EngineResult run_sieve(const EngineRun &run, const EngineInput &input) {
     const SievePlan &plan = *plan_as<SievePlan>(run.choice);
-    RunControl &control = run.control;
     const Residues &residues = *input.residues();
     const Prefixes prefixes(plan);
     const auto tables =
         OtherRows::bytes(residues.primes.size(), plan.others.size(), plan.program.told.size());
-    const Charge charge(&control.memory(), prefixes.bytes() + static_cast<std::int64_t>(tables));
+    const Charge charge(&call().memory(), prefixes.bytes() + static_cast<std::int64_t>(tables));
     std::vector<Scales> scales;
     for (std::size_t k = 0; k < residues.primes.size(); ++k) scales.emplace_back(plan, residues, k);
     const auto other = [&](std::size_t matrix, std::size_t row, std::size_t k) {
@@ -234,7 +233,7 @@ EngineResult run_sieve(const EngineRun &run, const EngineInput &input) {
     EngineResult result;
     std::vector<SievePart> parts;
     const auto run_pieces = [&](const auto &compute) {
-        parts = parts_of_pieces(control, prefixes.pieces(), work, nothing, compute);
+        parts = parts_of_pieces(prefixes.pieces(), work, nothing, compute);
     };
     const auto on_gpus = [&] {
         const DeviceQueues queues = run.gpus.when_needed();
@@ -245,15 +244,15 @@ EngineResult run_sieve(const EngineRun &run, const EngineInput &input) {
             devices.share(
                 todo, [](const SieveOnDevice &) { return pieces_at_once; },
                 [&](SieveOnDevice &device, std::span<const std::uint64_t> pieces) {
-                    run_on(device, prefixes, pieces, control, done);
+                    run_on(device, prefixes, pieces, done);
                 });
         });
         result.counts.peak_bytes = devices.peak_bytes();
     };
     if (!run.choice.on_gpu || !run_on_gpu("a walk over signs", run.options, on_gpus)) {
-        Walks walks(plan, others, control.memory());
-        const auto piece = [&](std::uint64_t k) { return walks.sum(prefixes.of(k), control); };
-        run_pieces(each_on_its_thread(control, piece, static_cast<double>(walks.bytes())));
+        Walks walks(plan, others, call().memory());
+        const auto piece = [&](std::uint64_t k) { return walks.sum(prefixes.of(k)); };
+        run_pieces(each_on_its_thread(piece, static_cast<double>(walks.bytes())));
     }
     std::vector<mpz_class> sums = nothing.sums;
     for (const SievePart &part : parts) {

@@ -111,13 +111,13 @@ std::vector<std::int32_t> class_bases(const Montgomery &field, const ResidueRows
     return bases;
 }
 
-RowClasses row_classes(const Montgomery &field, const ResidueRows &a, const Likeness &by, const Poll &poll) {
+RowClasses row_classes(const Montgomery &field, const ResidueRows &a, const Likeness &by) {
     RowClasses found{class_bases(field, a, by), {}, {}};
     if (found.bases.empty()) return found;
     found.of_row.assign(at(a.count()), -1);
     found.scale.assign(at(a.count()), 0);
     std::vector<std::int32_t> &of_row = found.of_row;
-    PolledSteps steps(poll);
+    PolledSteps steps;
     for (std::int32_t i = 0; i < a.count(); ++i) {
         Proportion best{-1, a.n};
         for (std::size_t c = 0; c < found.bases.size(); ++c) {
@@ -156,11 +156,11 @@ constexpr std::int32_t most_kinds_tried = 16; // of columns
 // class say.
 class ModularBackground {
   public:
-    ModularBackground(const Montgomery &field, const ResidueRows &a, const Likeness &by, const Poll &poll)
-        : field_(field), a_(a), rows_(row_classes(field, a, by, poll)), v_(at(a.n)) {
+    ModularBackground(const Montgomery &field, const ResidueRows &a, const Likeness &by)
+        : field_(field), a_(a), rows_(row_classes(field, a, by)), v_(at(a.n)) {
         if (rows_.bases.empty()) return;
         const auto classes = static_cast<std::int32_t>(rows_.bases.size());
-        for (std::int32_t c = 0; c < classes; ++c) profiles_.push_back(profile_of(c, poll));
+        for (std::int32_t c = 0; c < classes; ++c) profiles_.push_back(profile_of(c));
         found_.base_cols = common_columns();
         if (is_none()) return;
         found_.base_rows = rows_.bases;
@@ -172,7 +172,7 @@ class ModularBackground {
         for (const std::int32_t i : found_.row_of_col)
             if (i >= 0) is_asked[at(i)] = 1;
         for (std::int32_t i = 0; i < a_.n; ++i) choose_columns(i, is_asked[at(i)]);
-        beside_ = places_beside(poll);
+        beside_ = places_beside();
     }
 
     bool is_none() const { return found_.base_cols.empty(); }
@@ -186,11 +186,11 @@ class ModularBackground {
         std::vector<std::int32_t> said_by;
     };
 
-    Profile profile_of(std::int32_t c, const Poll &poll) const {
+    Profile profile_of(std::int32_t c) const {
         const std::vector<std::int32_t> rows = rows_.rows_of(c);
         Profile profile{std::vector<std::uint64_t>(at(a_.n)), std::vector<std::int32_t>(at(a_.n), -1)};
         std::vector<std::int32_t> most(at(a_.n), static_cast<std::int32_t>(rows.size() / 2));
-        PolledSteps steps(poll);
+        PolledSteps steps;
         for (const std::int32_t r : who_is_asked(rows, rows_.bases[at(c)])) {
             const std::uint64_t inverse = inverse_of(field_, rows_.scale[at(r)]);
             std::vector<std::uint64_t> said;
@@ -311,9 +311,9 @@ class ModularBackground {
         return field_.multiply(field_.multiply(rows_.scale[at(i)], of_classes), v_[at(j)]);
     }
 
-    std::int64_t places_beside(const Poll &poll) const {
+    std::int64_t places_beside() const {
         std::int64_t count = 0;
-        PolledSteps steps(poll);
+        PolledSteps steps;
         for (std::int32_t i = 0; i < a_.n; ++i) {
             steps.take(4 * a_.n);
             for (std::int32_t j = 0; j < a_.n; ++j) count += value(i, j) != a_.row(i)[at(j)];
@@ -350,13 +350,12 @@ bool is_product(const Gaussian &x, const Gaussian &u, const Gaussian &v) {
 
 // The rows u_i C_a. of an exact background times v_j, compared with the block's; none: too many places
 // differ.
-std::optional<Pattern> compared(const ExactBlock &block, const Background &of, std::int64_t most,
-                                const Poll &poll) {
+std::optional<Pattern> compared(const ExactBlock &block, const Background &of, std::int64_t most) {
     const std::int32_t n = block.n();
     const BackgroundLines<Gaussian> lines = background_lines(
         of, [&](std::int32_t i, std::int32_t j) { return exact_entry(block, i, j); },
         [](const Gaussian &x, const Gaussian &y, const Gaussian &z) { return x / (y * z); }, Gaussian{1, 0});
-    PolledSteps steps(poll);
+    PolledSteps steps;
     Pattern beside;
     beside.rows = beside.cols = n;
     const Gaussian zero{};
@@ -387,26 +386,23 @@ bool has_alike_rows(const std::vector<std::uint64_t> &residues, std::int32_t n) 
 }
 
 template <class Value>
-Background find_background(const BlockOf<Value> &block, const std::vector<std::uint64_t> &residues,
-                           const Poll &poll) {
+Background find_background(const BlockOf<Value> &block, const std::vector<std::uint64_t> &residues) {
     const std::int64_t n = block.n(), most = n * n / 4;
     std::optional<ModularBackground> best;
     for (const Likeness &by : {one_background, several_backgrounds}) {
         if (best && best->beside() <= 2 * n) break;
-        ModularBackground other(Montgomery(probe_prime()), {block.n(), residues}, by, poll);
+        ModularBackground other(Montgomery(probe_prime()), {block.n(), residues}, by);
         if (!other.is_none() && (!best || 2 * other.beside() < best->beside())) best = std::move(other);
     }
     if (!best || best->beside() > most) return {};
     Background found = best->found();
-    std::optional<Pattern> beside = compared(exact_block(block), found, most, poll);
+    std::optional<Pattern> beside = compared(exact_block(block), found, most);
     if (!beside) return {};
     found.beside = *std::move(beside);
     return found;
 }
 
-template Background find_background(const Block &block, const std::vector<std::uint64_t> &residues,
-                                    const Poll &poll);
-template Background find_background(const ExactBlock &block, const std::vector<std::uint64_t> &residues,
-                                    const Poll &poll);
+template Background find_background(const Block &block, const std::vector<std::uint64_t> &residues);
+template Background find_background(const ExactBlock &block, const std::vector<std::uint64_t> &residues);
 
 } // namespace libperm

@@ -17,7 +17,6 @@ bool has_alike_rows(const std::vector<std::uint64_t> &residues, std::int32_t n);
 // None (no rows beside it) where more than a quarter of the entries are not of it. `residues`: all of the
 // block's, by row (probe.hpp).
 template <class Value>
-Background find_background(const BlockOf<Value> &block, const std::vector<std::uint64_t> &residues,
-                           const Poll &poll);
+Background find_background(const BlockOf<Value> &block, const std::vector<std::uint64_t> &residues);
 
 } // namespace libperm

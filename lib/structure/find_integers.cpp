@@ -170,8 +170,8 @@ template <class Value> bool may_be_products(const BlockOf<Value> &block) {
         });
 }
 
-Integers signs_of_products(const ExactBlock &block, const Poll &poll) {
-    PolledSteps steps(poll);
+Integers signs_of_products(const ExactBlock &block) {
+    PolledSteps steps;
     std::vector<Gaussian> row(at(block.n()), Gaussian{1, 0}), col(at(block.n()));
     Integers signs(block.values.size());
     const bool are = along_lines(
@@ -193,7 +193,7 @@ Integers signs_of_products(const ExactBlock &block, const Poll &poll) {
 
 } // namespace
 
-template <class Value> std::vector<std::int8_t> find_integers(const BlockOf<Value> &block, const Poll &poll) {
+template <class Value> std::vector<std::int8_t> find_integers(const BlockOf<Value> &block) {
     if (block.n() < 1 || block.n() > most_integer_lines || block.values.empty()) return {};
     Integers all = multiples(block, number_one<Value>());
     if (const Value *unit = all.empty() ? common_unit(block.values) : nullptr) all = multiples(block, *unit);
@@ -201,11 +201,11 @@ template <class Value> std::vector<std::int8_t> find_integers(const BlockOf<Valu
     const auto is_small = [](int b) { return std::abs(b) <= 1; };
     if (!all.empty() && std::ranges::all_of(all, is_small)) return all;
     if (may_be_products(block))
-        if (Integers signs = signs_of_products(exact_block(block), poll); !signs.empty()) return signs;
+        if (Integers signs = signs_of_products(exact_block(block)); !signs.empty()) return signs;
     return all.empty() ? beside_others(block) : all;
 }
 
-template std::vector<std::int8_t> find_integers(const Block &block, const Poll &poll);
-template std::vector<std::int8_t> find_integers(const ExactBlock &block, const Poll &poll);
+template std::vector<std::int8_t> find_integers(const Block &block);
+template std::vector<std::int8_t> find_integers(const ExactBlock &block);
 
 } // namespace libperm

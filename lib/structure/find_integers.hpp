@@ -18,6 +18,6 @@ constexpr std::int32_t most_lines_of_others = 8;
 // exact comparisons. Or such multiples but for
 // entries (no_integer) of a few rows or of a few columns. What is neither is given up at the first entries
 // that say so.
-template <class Value> std::vector<std::int8_t> find_integers(const BlockOf<Value> &block, const Poll &poll);
+template <class Value> std::vector<std::int8_t> find_integers(const BlockOf<Value> &block);
 
 } // namespace libperm

@@ -27,9 +27,8 @@ namespace {
 
 // As many rows and columns as the rank modulo the probe's prime, of rows of so many residues; none: it is not
 // low.
-std::optional<LowRank> low_rank_modulo(std::span<const std::uint64_t> residues, std::int32_t n,
-                                       const Poll &poll) {
-    PolledSteps steps(poll);
+std::optional<LowRank> low_rank_modulo(std::span<const std::uint64_t> residues, std::int32_t n) {
+    PolledSteps steps;
     Echelon basis(probe_prime());
     LowRank found;
     std::vector<std::uint64_t> row(at(n));
@@ -127,22 +126,21 @@ std::vector<std::int32_t> some_rows(std::int32_t n, std::int32_t count, std::int
 }
 
 // By a few rows and columns.
-template <class Value> bool may_have_low_rank(const BlockOf<Value> &block, const Poll &poll) {
+template <class Value> bool may_have_low_rank(const BlockOf<Value> &block) {
     constexpr std::int32_t looked_at = most_rank + 2;
     const std::int32_t n = block.n();
     if (n < 2 * looked_at) return false;
-    const std::vector<std::uint64_t> rows = probe_rows(block, some_rows(n, looked_at, n / 2), poll);
+    const std::vector<std::uint64_t> rows = probe_rows(block, some_rows(n, looked_at, n / 2));
     std::vector<std::uint64_t> minor;
     for (std::int32_t i = 0; i < looked_at; ++i)
         for (const std::int32_t j : some_rows(n, looked_at, n / 3)) minor.push_back(rows[at(i * n + j)]);
-    return low_rank_modulo(minor, looked_at, poll).has_value();
+    return low_rank_modulo(minor, looked_at).has_value();
 }
 
 template <class Value>
-LowRank find_low_rank(const BlockOf<Value> &block, const std::vector<std::uint64_t> &residues,
-                      const Poll &poll) {
+LowRank find_low_rank(const BlockOf<Value> &block, const std::vector<std::uint64_t> &residues) {
     const std::int32_t n = block.n();
-    std::optional<LowRank> found = low_rank_modulo(residues, n, poll);
+    std::optional<LowRank> found = low_rank_modulo(residues, n);
     if (!found) return {};
     const auto largest = largest_integer(block);
     if (largest && is_proved(*largest, static_cast<std::int32_t>(found->rows.size()))) return *found;
@@ -157,8 +155,8 @@ LowRank find_low_rank(const BlockOf<Value> &block, const std::vector<std::uint64
 }
 
 // Whether two of six rows, of four classes at most, are alike, most likely.
-template <class Value> bool may_have_background(const BlockOf<Value> &block, const Poll &poll) {
-    return has_alike_rows(probe_rows(block, some_rows(block.n(), 6), poll), block.n());
+template <class Value> bool may_have_background(const BlockOf<Value> &block) {
+    return has_alike_rows(probe_rows(block, some_rows(block.n(), 6)), block.n());
 }
 
 // Ferrers boards: the columns of each row are among those of the next, and the entries u_i v_j.
@@ -187,9 +185,9 @@ bool may_be_nested(const Pattern &a) {
     return some_full;
 }
 
-template <class Value> std::vector<std::int32_t> find_nested(const BlockOf<Value> &block, const Poll &poll) {
+template <class Value> std::vector<std::int32_t> find_nested(const BlockOf<Value> &block) {
     const Pattern &a = block.pattern;
-    PolledSteps steps(poll);
+    PolledSteps steps;
     std::vector<std::int32_t> rows(at(a.rows));
     std::iota(rows.begin(), rows.end(), 0);
     std::stable_sort(rows.begin(), rows.end(),
@@ -211,8 +209,8 @@ bool is_looked_at(const Pattern &a) {
     return a.rows >= least_order && 2 * a.nnz() >= std::int64_t{a.rows} * a.rows;
 }
 
-Separable find_separable(std::vector<std::uint64_t> residues, std::size_t n, const Poll &poll) {
-    const auto shape = separable_shape({n, probe_prime(), std::move(residues)}, poll);
+Separable find_separable(std::vector<std::uint64_t> residues, std::size_t n) {
+    const auto shape = separable_shape({n, probe_prime(), std::move(residues)});
     return shape ? Separable{shape->order, shape->above, shape->below, shape->band} : Separable();
 }
 
@@ -240,12 +238,12 @@ bool is_background_light(const Background &b, std::int32_t n) {
 
 } // namespace
 
-double distance_from_rank_one(const Block &block, double most, const Poll &poll) {
+double distance_from_rank_one(const Block &block, double most) {
     const std::size_t n = at(block.n());
     if (block.pattern.nnz() != std::int64_t{block.n()} * block.n()) return infinity;
     const std::vector<Tracked> &a = block.values;
     if (a[0].value <= 0) return infinity;
-    PolledSteps steps(poll);
+    PolledSteps steps;
     double distance = 0;
     for (std::size_t i = 0; i < n; ++i)
         for (std::size_t j = 0; j < n && distance <= most; ++j) {
@@ -276,35 +274,34 @@ std::vector<std::string> in_words(const Structure &x, const Pattern &a) {
     return lines;
 }
 
-template <class Value>
-Structure structure_of(const BlockOf<Value> &block, const Poll &poll, MemoryAccount *account) {
+template <class Value> Structure structure_of(const BlockOf<Value> &block, MemoryAccount *account) {
     Structure found;
     const std::int32_t n = block.n();
-    found.integers = find_integers(block, poll);
+    found.integers = find_integers(block);
     if (!is_looked_at(block.pattern)) return found;
     if (may_be_nested(block.pattern)) {
         const Charge charge(account, bytes_made_exact(block));
-        found.nested = find_nested(block, poll);
+        found.nested = find_nested(block);
     }
     if (!found.nested.empty()) return found;
-    const bool low = may_have_low_rank(block, poll), beside = may_have_background(block, poll);
+    const bool low = may_have_low_rank(block), beside = may_have_background(block);
     const bool may_be_separable = least_separable <= n && n <= most_separable;
     if (low || beside || may_be_separable) {
         constexpr std::int64_t of_an_entry = 8;
         const Charge charge(account, of_an_entry * n * n + (low || beside ? bytes_made_exact(block) : 0));
-        std::vector<std::uint64_t> residues = probe_rows(block, some_rows(n, n), poll);
-        if (low) found.low_rank = find_low_rank(block, residues, poll);
-        if (beside) found.background = find_background(block, residues, poll);
+        std::vector<std::uint64_t> residues = probe_rows(block, some_rows(n, n));
+        if (low) found.low_rank = find_low_rank(block, residues);
+        if (beside) found.background = find_background(block, residues);
         if (may_be_separable && found.low_rank.rows.empty() && !is_background_light(found.background, n))
-            found.separable = find_separable(std::move(residues), at(n), poll);
+            found.separable = find_separable(std::move(residues), at(n));
     }
     if constexpr (std::is_same_v<Value, Tracked>)
         found.nearly_rank_one =
-            found.low_rank.rows.size() != 1 && distance_from_rank_one(block, 0x1p-40, poll) <= 0x1p-40;
+            found.low_rank.rows.size() != 1 && distance_from_rank_one(block, 0x1p-40) <= 0x1p-40;
     return found;
 }
 
-template Structure structure_of(const Block &block, const Poll &poll, MemoryAccount *account);
-template Structure structure_of(const ExactBlock &block, const Poll &poll, MemoryAccount *account);
+template Structure structure_of(const Block &block, MemoryAccount *account);
+template Structure structure_of(const ExactBlock &block, MemoryAccount *account);
 
 } // namespace libperm

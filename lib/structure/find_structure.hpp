@@ -16,11 +16,9 @@ std::vector<std::string> in_words(const Structure &x, const Pattern &a);
 
 // How far an entry is from a_i0 a_0j / a_00 by its share, at most, but for four roundings; infinite: not all
 // are positive. Beyond `most` it may be more.
-double distance_from_rank_one(const Block &block, double most, const Poll &poll = no_poll);
+double distance_from_rank_one(const Block &block, double most);
 
 // Of a block from some order on; smaller ones take microseconds anyway.
-template <class Value>
-Structure structure_of(const BlockOf<Value> &block, const Poll &poll = no_poll,
-                       MemoryAccount *account = nullptr);
+template <class Value> Structure structure_of(const BlockOf<Value> &block, MemoryAccount *account = nullptr);
 
 } // namespace libperm

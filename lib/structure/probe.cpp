@@ -82,11 +82,10 @@ template <class Value> std::uint64_t residue_or_none(const Value &x) {
 } // namespace
 
 template <class Value>
-std::vector<std::uint64_t> probe_rows(const BlockOf<Value> &block, std::span<const std::int32_t> rows,
-                                      const Poll &poll) {
+std::vector<std::uint64_t> probe_rows(const BlockOf<Value> &block, std::span<const std::int32_t> rows) {
     const std::size_t n = at(block.n());
     std::vector<std::uint64_t> residues(rows.size() * n);
-    PolledSteps steps(poll);
+    PolledSteps steps;
     std::size_t begin = 0;
     for (const std::int32_t i : rows) {
         steps.take(16 * static_cast<std::int64_t>(n));
@@ -98,8 +97,7 @@ std::vector<std::uint64_t> probe_rows(const BlockOf<Value> &block, std::span<con
     return residues;
 }
 
-template std::vector<std::uint64_t> probe_rows(const Block &, std::span<const std::int32_t>, const Poll &);
-template std::vector<std::uint64_t> probe_rows(const ExactBlock &, std::span<const std::int32_t>,
-                                               const Poll &);
+template std::vector<std::uint64_t> probe_rows(const Block &, std::span<const std::int32_t>);
+template std::vector<std::uint64_t> probe_rows(const ExactBlock &, std::span<const std::int32_t>);
 
 } // namespace libperm

@@ -21,7 +21,6 @@ std::optional<std::uint64_t> probe_residue(const Gaussian &x);
 // Of each of these rows all entries, 0 outside the pattern; as Montgomery has numbers but for a power of two,
 // the same one of all, which products of equal degree do not see.
 template <class Value>
-std::vector<std::uint64_t> probe_rows(const BlockOf<Value> &block, std::span<const std::int32_t> rows,
-                                      const Poll &poll);
+std::vector<std::uint64_t> probe_rows(const BlockOf<Value> &block, std::span<const std::int32_t> rows);
 
 } // namespace libperm

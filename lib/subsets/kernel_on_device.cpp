@@ -44,7 +44,7 @@ class KernelRun {
     // `refined_kernel`: the kernel of engine tree by which it sums segments again, if there is one. `widest`:
     // the shape of the other.
     KernelRun(DeviceQueue &queue, const SubsetPlan &plan, const std::optional<SubsetKernel> &refined_kernel,
-              const SubsetMatrix &matrix, const LaunchShape &widest, double seconds, RunControl &control)
+              const SubsetMatrix &matrix, const LaunchShape &widest, double seconds)
         : queue_(queue),
           plan_(plan.kernel),
           windows_of_batch_(windows_of_batch(plan_, widest)),
@@ -53,7 +53,6 @@ class KernelRun {
           partial_bytes_(static_cast<std::size_t>(partial_doubles(plan_.arithmetic)) * sizeof(double)),
           numbers_(matrix.numbers),
           walk_{gray_entry, parameters_of(plan_, numbers_), widest, values_by_parameter(plan_)},
-          control_(control),
           seconds_per_subset_(seconds / plan.subsets),
           segment_operations_(std::ldexp(plan.flops_per_subset, plan.kernel.segment_bits)) {
         rows_.reserve(static_cast<std::size_t>(global_rows(plan_) * parts_of(plan_.arithmetic)) *
@@ -200,7 +199,7 @@ class KernelRun {
     void settle(Batch &batch) {
         if (!batch.under_way) return;
         queue_.wait();
-        control_.advance(*std::exchange(batch.under_way, std::nullopt));
+        call().advance(*std::exchange(batch.under_way, std::nullopt));
     }
 
     // Sums those of its segments that matter most again.
@@ -306,7 +305,6 @@ class KernelRun {
     const std::vector<double> &numbers_;
     const Walk walk_;
     std::optional<Walk> refining_walk_;
-    RunControl &control_;
     double seconds_per_subset_, segment_operations_;
     DeviceArray rows_{queue_}, values_{queue_}, refined_values_{queue_}, pattern_{queue_};
     std::array<Batch, 2> batches_{Batch(queue_), Batch(queue_)};
@@ -319,8 +317,8 @@ class KernelRun {
 class DeviceWorker final : public WindowWorker {
   public:
     DeviceWorker(DeviceQueue &queue, const SubsetPlan &plan, bool refines, double seconds,
-                 RunControl &control, std::atomic<std::int64_t> &peak_bytes)
-        : queue_(queue), plan_(plan), seconds_(seconds), control_(control), peak_bytes_(peak_bytes) {
+                 std::atomic<std::int64_t> &peak_bytes)
+        : queue_(queue), plan_(plan), seconds_(seconds), peak_bytes_(peak_bytes) {
         std::vector<KernelRecipe> recipes{subsets_kernel(plan.kernel)};
         if (refines && plan.kernel.engine == SubsetEngine::tree)
             recipes.push_back(subsets_kernel(refined_kernel_.emplace(refined_plan(plan).kernel)));
@@ -341,7 +339,7 @@ class DeviceWorker final : public WindowWorker {
                                 std::uint64_t count) override {
         if (&matrix != matrix_) {
             run_.reset(); // before more memory is asked for
-            run_.emplace(queue_, plan_, refined_kernel_, matrix, widest_, seconds_, control_);
+            run_.emplace(queue_, plan_, refined_kernel_, matrix, widest_, seconds_);
             matrix_ = &matrix;
         }
         std::vector<SubsetSum> all = run_->sums(first, count);
@@ -357,7 +355,6 @@ class DeviceWorker final : public WindowWorker {
     std::optional<SubsetKernel> refined_kernel_;
     LaunchShape widest_;
     double seconds_; // of a matrix
-    RunControl &control_;
     std::atomic<std::int64_t> &peak_bytes_;
     const SubsetMatrix *matrix_ = nullptr;
     std::optional<KernelRun> run_;
@@ -366,9 +363,8 @@ class DeviceWorker final : public WindowWorker {
 } // namespace
 
 std::unique_ptr<WindowWorker> kernel_on_device(DeviceQueue &queue, const SubsetPlan &plan, bool refines,
-                                               double seconds, RunControl &control,
-                                               std::atomic<std::int64_t> &peak_bytes) {
-    return std::make_unique<DeviceWorker>(queue, plan, refines, seconds, control, peak_bytes);
+                                               double seconds, std::atomic<std::int64_t> &peak_bytes) {
+    return std::make_unique<DeviceWorker>(queue, plan, refines, seconds, peak_bytes);
 }
 
 } // namespace libperm

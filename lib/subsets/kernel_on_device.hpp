@@ -13,7 +13,6 @@ namespace libperm {
 // caller's; a worker is used by one thread at a time. `seconds`: that a matrix is predicted to take.
 // `peak_bytes` becomes what it takes of the device's memory, if that is more.
 std::unique_ptr<WindowWorker> kernel_on_device(DeviceQueue &queue, const SubsetPlan &plan, bool refines,
-                                               double seconds, RunControl &control,
-                                               std::atomic<std::int64_t> &peak_bytes);
+                                               double seconds, std::atomic<std::int64_t> &peak_bytes);
 
 } // namespace libperm

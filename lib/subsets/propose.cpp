@@ -158,7 +158,7 @@ bool wants_tree(const Proposals &task, Engine self) {
 constexpr double least_search = 6e-4; // seconds, for a first idea
 
 TreeSearch tree_search(const Proposals &task, double seconds) {
-    TreeSearch search{task.options.seed, seconds, task.poll(), parts_of(task.values.numbers.arithmetic())};
+    TreeSearch search{task.options.seed, seconds, parts_of(task.values.numbers.arithmetic())};
     if (seconds >= worth_looking_up) search.kept.emplace(task.kept_orders());
     return search;
 }

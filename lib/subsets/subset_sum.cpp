@@ -20,23 +20,23 @@ namespace {
 
 // Each matrix's sum over all subsets.
 std::vector<SubsetSum> sums_of(const SubsetPlan &plan, const std::vector<SubsetMatrix> &matrices,
-                               const SubsetDevices &devices, RunControl &control, std::int64_t &bytes) {
+                               const SubsetDevices &devices, std::int64_t &bytes) {
     std::atomic<std::int64_t> peak_bytes = 0;
     // A plan's subsets are of all matrices.
-    RunControl part(control, 1 / static_cast<double>(matrices.size()));
+    CurrentCall part(1 / static_cast<double>(matrices.size()));
     const bool refines = std::any_of(matrices.begin(), matrices.end(), [](const SubsetMatrix &m) {
         return m.refined.most < std::numeric_limits<double>::infinity();
     });
     const auto open = [&] {
         WindowWorkers workers;
-        if (devices.cpu) workers.push_back(tree_on_cpu(plan, part));
+        if (devices.cpu) workers.push_back(tree_on_cpu(plan));
         if (!devices.gpus) return workers;
         const double seconds = devices.seconds / static_cast<double>(matrices.size());
         for (DeviceQueue *queue : devices.gpus->all())
-            workers.push_back(kernel_on_device(*queue, plan, refines, seconds, part, peak_bytes));
+            workers.push_back(kernel_on_device(*queue, plan, refines, seconds, peak_bytes));
         return workers;
     };
-    std::vector<SubsetSum> sums = sum_windows(plan, matrices, open, part);
+    std::vector<SubsetSum> sums = sum_windows(plan, matrices, open);
     bytes = devices.gpus ? peak_bytes.load()
                          : static_cast<std::int64_t>(window_segments(plan.kernel)) * 8 *
                                partial_doubles(plan.kernel.arithmetic);
@@ -72,18 +72,17 @@ EngineResult sum_by_twos(const SubsetPlan &plan, const Block &block, const SumOf
 
 } // namespace
 
-EngineResult run_subset_sum(const SubsetPlan &plan, const EngineInput &input, const SubsetDevices &devices,
-                            RunControl &control) {
+EngineResult run_subset_sum(const SubsetPlan &plan, const EngineInput &input, const SubsetDevices &devices) {
     std::int64_t bytes = 0;
     const auto sum_over_subsets = [&](const SubsetPlan &p, SubsetMatrix matrix) {
-        return sums_of(p, {std::move(matrix)}, devices, control, bytes).front();
+        return sums_of(p, {std::move(matrix)}, devices, bytes).front();
     };
     EngineResult result;
     if (const Residues *residues = input.residues()) {
         std::vector<SubsetMatrix> matrices;
         for (std::size_t k = 0; k < residues->primes.size(); ++k)
             matrices.push_back({residue_values(plan, *residues, k), {}});
-        const std::vector<SubsetSum> sums = sums_of(plan, matrices, devices, control, bytes);
+        const std::vector<SubsetSum> sums = sums_of(plan, matrices, devices, bytes);
         ResidueVector permanents;
         for (std::size_t k = 0; k < sums.size(); ++k)
             permanents.push_back(residue_permanent(plan, sums[k].sum, residues->primes[k]));
@@ -109,7 +108,7 @@ EngineResult run_subsets(const EngineRun &run, const EngineInput &input) {
     devices.cpu = !choice.on_gpu || (run.options.cpu_too && facts_of(choice.engine).on_cpu);
     if (choice.on_gpu) devices.gpus = run.gpus.when_needed();
     devices.seconds = choice.cost.serial_seconds;
-    EngineResult result = run_subset_sum(*plan_as<SubsetPlan>(choice), input, devices, run.control);
+    EngineResult result = run_subset_sum(*plan_as<SubsetPlan>(choice), input, devices);
     if (const Residues *residues = input.residues()) // as planned, whatever a residue's operation costs
         result.counts.operations = choice.cost.operations * static_cast<double>(residues->primes.size());
     return result;

@@ -2,10 +2,10 @@
 #pragma once
 
 #include "jit/queue/device_queues.hpp"
+#include "lib/run/call.hpp"
 #include "lib/run/engine_input.hpp"
 #include "lib/run/engine_result.hpp"
 #include "lib/run/engine_run.hpp"
-#include "lib/run/run_control.hpp"
 #include "lib/subsets/plan.hpp"
 
 #include <optional>
@@ -20,8 +20,7 @@ struct SubsetDevices {
 };
 
 // In the plan's arithmetic. Progress is counted in subsets. Throws Error, JitError.
-EngineResult run_subset_sum(const SubsetPlan &plan, const EngineInput &input, const SubsetDevices &devices,
-                            RunControl &control);
+EngineResult run_subset_sum(const SubsetPlan &plan, const EngineInput &input, const SubsetDevices &devices);
 
 // The chosen candidate.
 EngineResult run_subsets(const EngineRun &run, const EngineInput &input);

@@ -26,19 +26,16 @@ class RefiningWalk {
           walk_(kernel_.tree, numbers_, kernel_.arithmetic) {}
 
     // Writes to the places of doubles' sums, which look the same.
-    template <class Partial>
-    void run(std::span<const std::uint64_t> segments, Partial *sums,
-             const std::function<void()> &poll) const {
+    template <class Partial> void run(std::span<const std::uint64_t> segments, Partial *sums) const {
         if (kernel_.arithmetic == Arithmetic::split)
-            run_in<number::Compensated<double, number::SplitRow<double>>>(segments, sums, poll);
+            run_in<number::Compensated<double, number::SplitRow<double>>>(segments, sums);
         else
-            run_in<number::Compensated<double>>(segments, sums, poll);
+            run_in<number::Compensated<double>>(segments, sums);
     }
 
   private:
     template <class A, class Partial>
-    void run_in(std::span<const std::uint64_t> segments, Partial *sums,
-                const std::function<void()> &poll) const {
+    void run_in(std::span<const std::uint64_t> segments, Partial *sums) const {
         std::array<PartialOf<A>, TreeWalk::lanes> own;
         walk_.run(segments, own.data(), poll);
         for (std::size_t k = 0; k < segments.size(); ++k)
@@ -53,12 +50,11 @@ class RefiningWalk {
 // Runs the tree for one matrix, in the arithmetic A.
 template <class A> class TreeRun {
   public:
-    TreeRun(const SubsetPlan &plan, const A &f, const SubsetMatrix &matrix, RunControl &control)
+    TreeRun(const SubsetPlan &plan, const A &f, const SubsetMatrix &matrix)
         : kernel_(plan.kernel),
           f_(f),
           refined_(matrix.refined),
-          walk_(kernel_.tree, matrix.numbers, kernel_.arithmetic),
-          control_(control) {
+          walk_(kernel_.tree, matrix.numbers, kernel_.arithmetic) {
         if (refined_.most < std::numeric_limits<double>::infinity()) refining_walk_.emplace(plan, matrix);
     }
 
@@ -67,7 +63,7 @@ template <class A> class TreeRun {
         const std::uint64_t first = number * partials_.size();
         in_lanes(partials_.size(), [&](std::uint64_t begin, std::uint64_t end) {
             walk(first + begin, std::span(partials_).subspan(begin, end - begin));
-            control_.advance(std::exp2(kernel_.segment_bits) * static_cast<double>(end - begin));
+            call().advance(std::exp2(kernel_.segment_bits) * static_cast<double>(end - begin));
         });
         if (refining_walk_ && !refined_.all) refine(first);
         return sum_of_window(f_, std::span<const PartialOf<A>>(partials_));
@@ -84,12 +80,11 @@ template <class A> class TreeRun {
     }
 
     void walk(std::uint64_t first, std::span<PartialOf<A>> partials) {
-        const auto poll = [this] { control_.poll(); };
         if constexpr (may_refine) {
             if (refined_.all) {
                 std::vector<std::uint64_t> segments(partials.size());
                 std::iota(segments.begin(), segments.end(), first);
-                return refining_walk_->run(segments, partials.data(), poll);
+                return refining_walk_->run(segments, partials.data());
             }
         }
         walk_.run(first, partials, poll);
@@ -103,8 +98,7 @@ template <class A> class TreeRun {
                 if (partials_[k].absolute > refined_.most) chosen.push_back(first + k);
             std::vector<PartialOf<A>> sums(chosen.size());
             in_lanes(chosen.size(), [&](std::uint64_t begin, std::uint64_t end) {
-                refining_walk_->run(std::span(chosen).subspan(begin, end - begin), &sums[begin],
-                                    [this] { control_.poll(); });
+                refining_walk_->run(std::span(chosen).subspan(begin, end - begin), &sums[begin]);
             });
             for (std::size_t k = 0; k < chosen.size(); ++k) partials_[chosen[k] - first] = sums[k];
         }
@@ -115,13 +109,12 @@ template <class A> class TreeRun {
     const RefinedSegments refined_;
     const TreeWalk walk_;
     std::optional<RefiningWalk> refining_walk_;
-    RunControl &control_;
     std::vector<PartialOf<A>> partials_;
 };
 
 class CpuWorker final : public WindowWorker {
   public:
-    CpuWorker(const SubsetPlan &plan, RunControl &control) : plan_(plan), control_(control) {}
+    CpuWorker(const SubsetPlan &plan) : plan_(plan) {}
 
     std::uint64_t at_once() const override { return 1; }
 
@@ -131,7 +124,7 @@ class CpuWorker final : public WindowWorker {
             matrix_ = &matrix;
             window_ = with_arithmetic_of(plan_.kernel.arithmetic, matrix.numbers, [&](const auto &f) {
                 using A = std::remove_cvref_t<decltype(f)>;
-                auto run = std::make_shared<TreeRun<A>>(plan_, f, matrix, control_);
+                auto run = std::make_shared<TreeRun<A>>(plan_, f, matrix);
                 return std::function<SubsetSum(std::uint64_t)>(
                     [run](std::uint64_t k) { return run->window(k); });
             });
@@ -143,15 +136,14 @@ class CpuWorker final : public WindowWorker {
 
   private:
     const SubsetPlan &plan_;
-    RunControl &control_;
     const SubsetMatrix *matrix_ = nullptr;
     std::function<SubsetSum(std::uint64_t)> window_; // of that matrix
 };
 
 } // namespace
 
-std::unique_ptr<WindowWorker> tree_on_cpu(const SubsetPlan &plan, RunControl &control) {
-    return std::make_unique<CpuWorker>(plan, control);
+std::unique_ptr<WindowWorker> tree_on_cpu(const SubsetPlan &plan) {
+    return std::make_unique<CpuWorker>(plan);
 }
 
 } // namespace libperm

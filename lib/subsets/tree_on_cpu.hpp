@@ -6,6 +6,6 @@
 namespace libperm {
 
 // Of a plan for engine `tree`. All that is given stays the caller's.
-std::unique_ptr<WindowWorker> tree_on_cpu(const SubsetPlan &plan, RunControl &control);
+std::unique_ptr<WindowWorker> tree_on_cpu(const SubsetPlan &plan);
 
 } // namespace libperm

@@ -140,7 +140,6 @@ SubsetPlan outline_tree(const Pattern &a, const Pattern &at, const TreeSearch &s
     const std::int32_t n = a.rows;
     TreeOrderOptions options;
     options.seed = search.seed;
-    options.poll = search.poll;
     options.limits.values =
         std::max(40.0, search.parts == 1 ? 2.05 * (registers - n) : for_values / search.parts);
     options.seconds = search.seconds / 2;

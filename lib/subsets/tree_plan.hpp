@@ -16,7 +16,6 @@ std::string tree_why_not(std::int32_t n);
 struct TreeSearch {
     std::uint64_t seed = 0;
     double seconds = 0;                  // of both sides together, as counted
-    std::function<void()> poll;          // called now and then, from any thread; may throw
     int parts = 1;                       // doubles of a number
     std::optional<KeptOrders> kept = {}; // where what is found is kept, if that is worth it
 };

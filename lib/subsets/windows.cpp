@@ -12,11 +12,10 @@ namespace {
 class WindowSum {
   public:
     WindowSum(const SubsetPlan &plan, const std::vector<SubsetMatrix> &matrices,
-              const std::function<WindowWorkers()> &open, RunControl &control)
+              const std::function<WindowWorkers()> &open)
         : plan_(plan),
           matrices_(matrices),
           open_(open),
-          control_(control),
           pieces_(piece_count(plan.kernel)),
           windows_(plan.kernel.equal_chunks ? 1 : window_count(plan.kernel) / pieces_) {}
 
@@ -35,9 +34,8 @@ class WindowSum {
                            return is_of_its_device(error, workers.size() == 1);
                        }});
         };
-        const std::vector<SubsetSum> parts =
-            parts_of_pieces(control_, pieces_ * matrices_.size(),
-                            plan_.subsets / static_cast<double>(pieces_), SubsetSum{}, compute);
+        const std::vector<SubsetSum> parts = parts_of_pieces(
+            pieces_ * matrices_.size(), plan_.subsets / static_cast<double>(pieces_), SubsetSum{}, compute);
         std::vector<SubsetSum> totals(matrices_.size());
         for (std::uint64_t k = 0; k < parts.size(); ++k) add(totals[k / pieces_], parts[k], k / pieces_);
         return totals;
@@ -49,7 +47,7 @@ class WindowSum {
     void run_pieces(WindowWorker &worker, std::uint64_t most, std::span<const std::uint64_t> pieces,
                     const Done &done) {
         for (std::size_t k = 0, end = 0; k < pieces.size(); k = end) {
-            control_.begin_piece();
+            call().begin_piece();
             const std::uint64_t matrix = pieces[k] / pieces_;
             while (end < pieces.size() && pieces[end] == pieces[k] + (end - k) &&
                    pieces[end] / pieces_ == matrix && end - k < most)
@@ -73,15 +71,14 @@ class WindowSum {
     const SubsetPlan &plan_;
     const std::vector<SubsetMatrix> &matrices_;
     const std::function<WindowWorkers()> &open_;
-    RunControl &control_;
     const std::uint64_t pieces_, windows_; // of a matrix, of a piece
 };
 
 } // namespace
 
 std::vector<SubsetSum> sum_windows(const SubsetPlan &plan, const std::vector<SubsetMatrix> &matrices,
-                                   const std::function<WindowWorkers()> &open, RunControl &control) {
-    return WindowSum(plan, matrices, open, control).run();
+                                   const std::function<WindowWorkers()> &open) {
+    return WindowSum(plan, matrices, open).run();
 }
 
 } // namespace libperm

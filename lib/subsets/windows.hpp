@@ -2,7 +2,7 @@
 // kernel does it: who sums a window does not show in its bits.
 #pragma once
 
-#include "lib/run/run_control.hpp"
+#include "lib/run/call.hpp"
 #include "lib/subsets/fixed_point_double.hpp"
 #include "lib/subsets/refined_segments.hpp"
 
@@ -28,6 +28,6 @@ using WindowWorkers = std::vector<std::unique_ptr<WindowWorker>>;
 // The workers are opened where there are windows to sum; one that fails with a JitError is left out while
 // there are others.
 std::vector<SubsetSum> sum_windows(const SubsetPlan &plan, const std::vector<SubsetMatrix> &matrices,
-                                   const std::function<WindowWorkers()> &open, RunControl &control);
+                                   const std::function<WindowWorkers()> &open);
 
 } // namespace libperm

@@ -4,8 +4,8 @@
 #include "lib/number/bits.hpp"
 #include "lib/number/infinity.hpp"
 #include "lib/number/magnitude_range.hpp"
+#include "lib/run/call.hpp"
 #include "lib/run/memory_budget.hpp"
-#include "lib/run/run_control.hpp"
 #include "lib/tape/long_tape.hpp"
 #include "preprocess/index.hpp"
 
@@ -29,7 +29,7 @@ constexpr std::uint32_t most_states_at_once = 512, most_moves_at_once = 1 << 18;
 
 } // namespace
 
-Gradient::Gradient(const Plan &plan, const TapePlan *direct, RunControl &control, const GradientWish &wish) {
+Gradient::Gradient(const Plan &plan, const TapePlan *direct, const GradientWish &wish) {
     own_.lists = {{}};
     own_.first_state = {0, 1};
     own_.first_move = {0, 0};
@@ -38,7 +38,7 @@ Gradient::Gradient(const Plan &plan, const TapePlan *direct, RunControl &control
         numbers_ = plan.input.source; // its entries have the caller's numbers
     } else if (plan.n() > 0) {
         own_ = long_tape({plan.input.pattern, plan.input.free_rows, plan.input.free_columns}, plan.options,
-                         control, wish.goal == Goal::marginals ? "a tape for marginals" : "a gradient",
+                         wish.goal == Goal::marginals ? "a tape for marginals" : "a gradient",
                          {wish.most_moves});
     }
     describe(plan);
@@ -66,13 +66,11 @@ void Gradient::find_places(const Plan &plan) {
 // near 1.
 class Gradient::Walk {
   public:
-    Walk(const Gradient &of, TapeLayout layout, const std::vector<double> &entries, RunControl &control,
-         MemoryBudget &memory)
+    Walk(const Gradient &of, TapeLayout layout, const std::vector<double> &entries, MemoryBudget &memory)
         : of_(of),
           tape_(*of.tape_),
           layout_(layout),
           entries_(entries),
-          control_(control),
           states_(memory),
           slopes_(memory),
           exp2_(tape_.lists.size(), 0),
@@ -135,7 +133,7 @@ class Gradient::Walk {
                 end = s + (end - s) / 2;
             work({l, s, end});
             done_ += cost * (first_move[end] - first_move[s]);
-            if (done_ > between_polls) control_.advance(std::exchange(done_, 0));
+            if (done_ > between_polls) call().advance(std::exchange(done_, 0));
             s = end;
         }
     }
@@ -210,7 +208,6 @@ class Gradient::Walk {
     const Tape &tape_;
     const TapeLayout layout_;
     const std::vector<double> &entries_;
-    RunControl &control_;
     Buffer<double> states_, slopes_;
     std::vector<std::int64_t> exp2_, exp2_of_slopes_; // of each list's numbers
     std::vector<double> gradient_, piece_;
@@ -351,10 +348,10 @@ class Gradient::Reading {
     std::optional<std::int64_t> bits_; // all products of the entries are multiples of 2^-bits
 };
 
-TapeAnswer Gradient::walk(const Plan &plan, const void *values, RunControl &control, Outcome &outcome,
+TapeAnswer Gradient::walk(const Plan &plan, const void *values, Outcome &outcome,
                           const std::function<void(const Reading *)> &read) const {
     const Tape &tape = *tape_;
-    MemoryBudget &memory = control.memory();
+    MemoryBudget &memory = call().memory();
     memory.take(bytes_of(tape) + bytes_of(way_back_));
     const double work = 3 * static_cast<double>(tape.moves.size());
     const std::size_t parts = plan.input.value_type == PERM_VALUE_C128 ? 2 : 1;
@@ -369,16 +366,16 @@ TapeAnswer Gradient::walk(const Plan &plan, const void *values, RunControl &cont
         return answer;
     }
     const GradientEntries entries(plan.input, places_, values);
-    control.begin(work, work * move_seconds);
+    call().begin(work, work * move_seconds);
     TapeLayout layout{entries.arithmetic(), !entries.narrow(), 1};
     std::vector<double> blocks = entries.blocks(layout, numbers_);
-    auto walk = std::make_unique<Walk>(*this, layout, blocks, control, memory);
+    auto walk = std::make_unique<Walk>(*this, layout, blocks, memory);
     if (!walk->run()) {
         layout.magnitudes = true;
         blocks = entries.blocks(layout, numbers_);
         walk.reset(); // before as much memory is taken again
-        walk = std::make_unique<Walk>(*this, layout, blocks, control, memory);
-        control.begin(work, work * move_seconds);
+        walk = std::make_unique<Walk>(*this, layout, blocks, memory);
+        call().begin(work, work * move_seconds);
         walk->run();
     }
 
@@ -392,9 +389,9 @@ TapeAnswer Gradient::walk(const Plan &plan, const void *values, RunControl &cont
 }
 
 TapeAnswer Gradient::run(const Plan &plan, const void *values, double *gradient, double *error_bounds,
-                         RunControl &control, Outcome &outcome) const {
+                         Outcome &outcome) const {
     const std::size_t parts = plan.input.value_type == PERM_VALUE_C128 ? 2 : 1;
-    return walk(plan, values, control, outcome, [&](const Reading *reading) {
+    return walk(plan, values, outcome, [&](const Reading *reading) {
         std::fill_n(gradient, copies_.size() * parts, 0.0);
         if (error_bounds) std::fill_n(error_bounds, copies_.size(), 0.0);
         for (std::size_t c = 0; reading && c < copies_.size(); ++c) {
@@ -405,9 +402,9 @@ TapeAnswer Gradient::run(const Plan &plan, const void *values, double *gradient,
 }
 
 TapeAnswer Gradient::marginals(const Plan &plan, const void *values, double *marginals, double *error_bounds,
-                               RunControl &control, Outcome &outcome) const {
+                               Outcome &outcome) const {
     const InputPattern &given = as_given(plan.input);
-    return walk(plan, values, control, outcome, [&](const Reading *reading) {
+    return walk(plan, values, outcome, [&](const Reading *reading) {
         if (reading ? reading->permanent().re.mantissa == 0 : plan.n() > 0) return;
         std::vector<double> shares(copies_.size()), bounds(copies_.size());
         for (std::size_t c = 0; reading && c < copies_.size(); ++c)
@@ -417,14 +414,13 @@ TapeAnswer Gradient::marginals(const Plan &plan, const void *values, double *mar
     });
 }
 
-const Gradient &LazyGradient::of(const Plan &plan, const TapePlan *direct, RunControl &control,
-                                 const GradientWish &wish) const {
+const Gradient &LazyGradient::of(const Plan &plan, const TapePlan *direct, const GradientWish &wish) const {
     std::unique_lock lock(mutex_, std::defer_lock);
     while (!lock.try_lock()) { // another thread is making it
-        control.poll();
+        poll();
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    if (!made_) made_ = std::make_unique<const Gradient>(plan, direct, control, wish);
+    if (!made_) made_ = std::make_unique<const Gradient>(plan, direct, wish);
     return *made_;
 }
 

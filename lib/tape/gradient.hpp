@@ -22,27 +22,27 @@ struct GradientWish {
 class Gradient {
   public:
     // Along the tape of `direct`, which stays, or of one made now. Throws Error.
-    Gradient(const Plan &plan, const TapePlan *direct, RunControl &control, const GradientWish &wish = {});
+    Gradient(const Plan &plan, const TapePlan *direct, const GradientWish &wish = {});
     // Along this one, of the plan's pattern.
     Gradient(const Plan &plan, Tape tape);
 
     // Of as many entries as the caller has: two doubles for each where they are complex. `error_bounds` may
     // be null. Both are written last. `outcome` goes with the answer, the permanent.
     TapeAnswer run(const Plan &plan, const void *values, double *gradient, double *error_bounds,
-                   RunControl &control, Outcome &outcome) const;
+                   Outcome &outcome) const;
 
     // As many numbers as the matrix has entries, rows and columns: each entry's and weight's share of the
     // permanent, value times derivative over it, 0 for lines without a weight. The values must not be
     // negative, which is not looked at; where the permanent is 0 nothing is written.
     TapeAnswer marginals(const Plan &plan, const void *values, double *marginals, double *error_bounds,
-                         RunControl &control, Outcome &outcome) const;
+                         Outcome &outcome) const;
 
   private:
     class Walk;
     class Reading;
 
     // Along the tape and back, then read(reading), at last; null: there is no move, and all is 0.
-    TapeAnswer walk(const Plan &plan, const void *values, RunControl &control, Outcome &outcome,
+    TapeAnswer walk(const Plan &plan, const void *values, Outcome &outcome,
                     const std::function<void(const Reading *)> &read) const;
 
     // What is known of a list of the tape beforehand.
@@ -74,8 +74,7 @@ class Gradient {
 // A plan's, made when it is first asked for.
 class LazyGradient {
   public:
-    const Gradient &of(const Plan &plan, const TapePlan *direct, RunControl &control,
-                       const GradientWish &wish = {}) const;
+    const Gradient &of(const Plan &plan, const TapePlan *direct, const GradientWish &wish = {}) const;
 
   private:
     mutable std::mutex mutex_;

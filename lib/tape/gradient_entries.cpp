@@ -87,8 +87,8 @@ std::vector<std::int64_t> caller_places(const InputPattern &input) {
     return places;
 }
 
-Values values_for_derivatives(const InputPattern &input, const void *values, const Poll &poll) {
-    Values read = read_values(input, values, poll);
+Values values_for_derivatives(const InputPattern &input, const void *values) {
+    Values read = read_values(input, values);
     if (input.value_type != PERM_VALUE_C128 && some_complex(read))
         throw Error(PERM_UNSUPPORTED, "derivatives by complex numbers in text have no place in an array of "
                                       "doubles: pass the values as PERM_VALUE_C128");

@@ -26,7 +26,7 @@ std::vector<EntryCopies> copies_of(const InputPattern &input, const std::vector<
 void put_marginals(const InputPattern &given, const std::vector<double> &numbers, double *marginals);
 
 // As they are read; derivatives go where the values came from, so that complex ones must come as pairs.
-Values values_for_derivatives(const InputPattern &input, const void *values, const Poll &poll = no_poll);
+Values values_for_derivatives(const InputPattern &input, const void *values);
 
 class GradientEntries {
   public:

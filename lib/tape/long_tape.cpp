@@ -37,12 +37,8 @@ struct TapeWay {
 
 class LongTape {
   public:
-    LongTape(const TapePattern &pattern, const Options &options, RunControl &control, double most_moves)
-        : pattern_(pattern),
-          options_(options),
-          control_(control),
-          poll_([&control] { control.poll(); }),
-          most_moves_(most_moves) {}
+    LongTape(const TapePattern &pattern, const Options &options, double most_moves)
+        : pattern_(pattern), options_(options), most_moves_(most_moves) {}
 
     // None: there is no program within reach.
     std::optional<TapeWay> find(double far) {
@@ -81,7 +77,7 @@ class LongTape {
         if (!pattern_.has_free())
             if (const double least = least_frontier(pattern_.lines).expansions; least > most_moves_)
                 return TapeWay{{}, least, least};
-        const FrontierOrder order = find_tape_order(pattern_, options_.seed, poll_, &control_.memory(), most);
+        const FrontierOrder order = find_tape_order(pattern_, options_.seed, &call().memory(), most);
         if (!order.feasible) return {};
         const double seconds = (sparse_price().expansion + sparse_price().state) * most_moves_;
         const bool in_reach = order.seconds < within_reach * seconds;
@@ -100,14 +96,13 @@ class LongTape {
         search.price = {whole_move_seconds, whole_move_seconds, whole_move_seconds, of_a_list};
         search.most_states = most_moves_; // there are more moves than states
         search.other_seconds = std::min(other_moves * whole_move_seconds, 1e300);
-        search.poll = poll_;
-        search.account = &control_.memory();
+        search.account = &call().memory();
         const std::optional<FoundBranches> found = find_branches(pattern_.lines, search);
         return found ? on_tree(*found) : std::nullopt;
     }
 
     std::optional<TapeWay> on_tree(const FoundBranches &found) {
-        BranchProgram built = build_branch_program(pattern_.lines, found.tree, poll_);
+        BranchProgram built = build_branch_program(pattern_.lines, found.tree);
         if (!built.feasible || built.program.slots > most_tape_slots) return {};
         TapeWay way{std::move(built.program), 0, 0};
         for (const FrontierStep &step : way.program.steps) way.expected += step.expansions_bound;
@@ -118,8 +113,6 @@ class LongTape {
 
     const TapePattern &pattern_;
     const Options &options_;
-    RunControl &control_;
-    const Poll poll_;
     const double most_moves_;
 };
 
@@ -142,16 +135,14 @@ std::int64_t bytes_of(const Tape &tape) {
                                      tape.lists.size() * sizeof(TapeList));
 }
 
-Tape long_tape(const TapePattern &pattern, const Options &options, RunControl &control, const char *who,
-               const TapeWish &wish) {
+Tape long_tape(const TapePattern &pattern, const Options &options, const char *who, const TapeWish &wish) {
     const std::int64_t limit = options.memory_limit;
     const double most_moves =
         std::min({static_cast<double>(limit) / move_bytes, 0x1p32 - 2, wish.most_moves});
-    if (pattern.lines.one_sided && !has_perfect_matching(pattern.lines, [&control] { control.poll(); }))
-        return without_moves(pattern.lines);
+    if (pattern.lines.one_sided && !has_perfect_matching(pattern.lines)) return without_moves(pattern.lines);
     std::optional<Tape> tape;
     with_threads(options.threads, [&] {
-        LongTape search(pattern, options, control, most_moves);
+        LongTape search(pattern, options, most_moves);
         const std::optional<TapeWay> way = search.find(wish.far_moves);
         if (!way)
             throw Error(PERM_REFUSED_MEMORY, formatted("{} keeps all states of the frontier: more than "
@@ -163,8 +154,7 @@ Tape long_tape(const TapePattern &pattern, const Options &options, RunControl &c
                         formatted("{}'s states are written in {} bits, and here {} columns are open "
                                   "at once",
                                   who, most_tape_slots, way->program.slots));
-        tape = make_tape(way->program, pattern.lines, static_cast<std::int64_t>(most_moves),
-                         [&control] { control.poll(); });
+        tape = make_tape(way->program, pattern.lines, static_cast<std::int64_t>(most_moves));
         if (!tape) refuse_memory(who, std::max(way->expected, most_moves), limit);
     });
     return *std::move(tape);

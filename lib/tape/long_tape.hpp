@@ -2,7 +2,7 @@
 #pragma once
 
 #include "lib/input/options.hpp"
-#include "lib/run/run_control.hpp"
+#include "lib/run/call.hpp"
 #include "lib/tape/tape_steps.hpp"
 
 namespace libperm {
@@ -16,7 +16,7 @@ struct TapeWish {
 
 // Along a path, or on a tree where this has less than half as many moves. `who` keeps the states, in the
 // texts of refusals: "a gradient". Throws Error (PERM_REFUSED_MEMORY, PERM_UNSUPPORTED).
-Tape long_tape(const TapePattern &pattern, const Options &options, RunControl &control, const char *who,
+Tape long_tape(const TapePattern &pattern, const Options &options, const char *who,
                const TapeWish &wish = {});
 
 std::int64_t bytes_of(const Tape &tape);

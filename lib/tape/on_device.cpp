@@ -70,10 +70,10 @@ TapeOnDevice::TapeOnDevice(DeviceQueue &queue, const TapePlan &direct, bool dd, 
     queue_.wait(); // other streams use it
 }
 
-void TapeOnDevice::run(MatrixList matrices, const std::function<void(std::size_t)> &poll,
+void TapeOnDevice::run(MatrixList matrices, const std::function<void(std::size_t)> &tell,
                        const std::function<void(std::size_t, const TapeAnswer &)> &done) {
     for (std::size_t first = 0, k = 0; first < matrices.size(); first += room_, k = (k + 1) % stages) {
-        poll(first);
+        tell(first);
         queue_.use_stream(k);
         if (k == stages_.size()) stages_.push_back(new_stage());
         Stage &stage = stages_[k];
@@ -173,7 +173,7 @@ IdleTapes::IdleTapes() = default;
 IdleTapes::~IdleTapes() = default;
 
 void IdleTapes::run(const TapePlan &direct, bool dd, const CacheSettings &cache, MatrixList matrices,
-                    const std::function<void(std::size_t)> &poll,
+                    const std::function<void(std::size_t)> &tell,
                     const std::function<void(std::size_t, const TapeAnswer &)> &done) const {
     std::unique_ptr<OnGpu> mine;
     if (const std::lock_guard lock(mutex_); !idle_.empty()) {
@@ -183,7 +183,7 @@ void IdleTapes::run(const TapePlan &direct, bool dd, const CacheSettings &cache,
     if (!mine) mine = std::make_unique<OnGpu>(cache);
     std::optional<TapeOnDevice> &tape = mine->tapes[dd];
     if (!tape) tape.emplace(mine->queue, direct, dd);
-    tape->run(matrices, poll, done);
+    tape->run(matrices, tell, done);
     const std::lock_guard lock(mutex_);
     idle_.push_back(std::move(mine));
 }

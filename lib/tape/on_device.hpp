@@ -37,8 +37,8 @@ class TapeOnDevice {
     TapeOnDevice(DeviceQueue &queue, const TapePlan &direct, bool dd, std::size_t stage_bytes = 4 << 20);
 
     // TapePlan::run: the same bits. done(k, answer) of each whose values are finite, by any thread.
-    // `poll` may throw; then this is not to be used again.
-    void run(MatrixList matrices, const std::function<void(std::size_t brought_in)> &poll,
+    // `tell` may throw; then this is not to be used again.
+    void run(MatrixList matrices, const std::function<void(std::size_t brought_in)> &tell,
              const std::function<void(std::size_t k, const TapeAnswer &answer)> &done);
 
   private:
@@ -73,7 +73,7 @@ class IdleTapes {
     IdleTapes();
     ~IdleTapes();
     void run(const TapePlan &direct, bool dd, const CacheSettings &cache, MatrixList matrices,
-             const std::function<void(std::size_t brought_in)> &poll,
+             const std::function<void(std::size_t brought_in)> &tell,
              const std::function<void(std::size_t k, const TapeAnswer &answer)> &done) const;
 
   private:

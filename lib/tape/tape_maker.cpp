@@ -57,9 +57,8 @@ template <int Words> class TapeMaker {
     using Move = typename List::Move;
 
   public:
-    TapeMaker(const FrontierProgram &program, const Pattern &pattern, std::int64_t most_moves,
-              const Poll &poll)
-        : program_(program), pattern_(pattern), left_(most_moves), steps_(poll) {
+    TapeMaker(const FrontierProgram &program, const Pattern &pattern, std::int64_t most_moves)
+        : program_(program), pattern_(pattern), left_(most_moves), steps_() {
         poll();
     }
 
@@ -286,11 +285,11 @@ template <int Words> class TapeMaker {
 
 } // namespace
 
-std::optional<Tape> make_tape(const FrontierProgram &program, const Pattern &pattern, std::int64_t most_moves,
-                              const std::function<void()> &poll) {
+std::optional<Tape> make_tape(const FrontierProgram &program, const Pattern &pattern,
+                              std::int64_t most_moves) {
     if (program.slots > most_tape_slots) return {};
-    return program.slots <= 64 ? TapeMaker<1>(program, pattern, most_moves, poll).run()
-                               : TapeMaker<2>(program, pattern, most_moves, poll).run();
+    return program.slots <= 64 ? TapeMaker<1>(program, pattern, most_moves).run()
+                               : TapeMaker<2>(program, pattern, most_moves).run();
 }
 
 } // namespace libperm

@@ -3,7 +3,7 @@
 #include "lib/base/aligned_doubles.hpp"
 #include "lib/frontier/cost.hpp"
 #include "lib/number/infinity.hpp"
-#include "lib/run/run_control.hpp"
+#include "lib/run/call.hpp"
 #include "preprocess/index.hpp"
 
 #include <algorithm>
@@ -242,7 +242,7 @@ Answer answer_of(const TapeAnswer &of, bool with_text) {
     return answer;
 }
 
-void TapePlan::order(Plan &plan, RunControl &control) {
+void TapePlan::order(Plan &plan) {
     if (plan.input.pattern.one_sided) return; // which has no rows
     if (!wants_doubles(plan) || plan.input.pattern.nnz() > most_entries || plan.n() == 0) return;
     // Few moves are enough for no matrix whose plan takes a hundred times as long; but starting a GPU takes
@@ -253,8 +253,7 @@ void TapePlan::order(Plan &plan, RunControl &control) {
         return;
     // Nor where a tree is short and the paths that were found are so much longer.
     if (operations_of_paths(plan) > 100 * most_moves) return;
-    const FrontierOrder order = find_tape_order(
-        {plan.input.pattern}, plan.options.seed, [&control] { control.poll(); }, &control.memory());
+    const FrontierOrder order = find_tape_order({plan.input.pattern}, plan.options.seed, &call().memory());
     if (!order.feasible) return;
     // About: to find out by writing them takes as long as many a plan.
     constexpr int samples = 16;
@@ -265,13 +264,12 @@ void TapePlan::order(Plan &plan, RunControl &control) {
     plan.tape_rows = order.rows;
 }
 
-std::unique_ptr<const TapePlan> TapePlan::of(const Plan &plan, RunControl &control) {
+std::unique_ptr<const TapePlan> TapePlan::of(const Plan &plan) {
     if (plan.tape_rows.empty() || !wants_doubles(plan) || plan.refusal != PERM_OK) return nullptr;
     if (!plan.options.checkpoint.empty()) return nullptr; // of which nothing would be kept
     const Pattern &pattern = plan.input.pattern;
-    std::optional<Tape> tape =
-        make_tape(tape_program({pattern}, {true, plan.tape_transposed, plan.tape_rows, 0}), pattern,
-                  most_moves, [&control] { control.poll(); });
+    std::optional<Tape> tape = make_tape(
+        tape_program({pattern}, {true, plan.tape_transposed, plan.tape_rows, 0}), pattern, most_moves);
     if (!tape || tape->moves.empty()) return nullptr;
     // What is known of the values may have left less to do.
     const double directly = single_move_seconds * static_cast<double>(tape->moves.size());

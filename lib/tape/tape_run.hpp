@@ -34,10 +34,10 @@ class TapePlan {
     ~TapePlan();
 
     // Fills in the plan's order for a tape, if it is one for this: small, and in doubles.
-    static void order(Plan &plan, RunControl &control);
+    static void order(Plan &plan);
 
     // Null if the plan is to be executed as it stands.
-    static std::unique_ptr<const TapePlan> of(const Plan &plan, RunControl &control);
+    static std::unique_ptr<const TapePlan> of(const Plan &plan);
 
     // Of 1 to tape_lanes matrices, each by the address of its values in the caller's order; in doubles, or in
     // twice their precision. Threads may call it at the same time; nothing is allocated once as many have

@@ -26,8 +26,8 @@ std::array<FrontierSide, 2> sides_of(const TapePattern &pattern) {
 
 } // namespace
 
-FrontierOrder find_tape_order(const TapePattern &pattern, std::uint64_t seed,
-                              const std::function<void()> &poll, MemoryAccount *account, double most_moves) {
+FrontierOrder find_tape_order(const TapePattern &pattern, std::uint64_t seed, MemoryAccount *account,
+                              double most_moves) {
     const Charge charge(account, frontier_planning_bytes(pattern.lines));
     FrontierOrderOptions search;
     search.account = account;
@@ -38,7 +38,6 @@ FrontierOrder find_tape_order(const TapePattern &pattern, std::uint64_t seed,
     constexpr double hopeless = 10; // times the limit is what the search gives up
     search.limit_seconds =
         std::min(1e300, most_moves / hopeless * (search.sparse.expansion + search.sparse.state));
-    search.poll = poll;
     return find_frontier_order(sides_of(pattern), search);
 }
 

@@ -26,10 +26,9 @@ struct TapePattern {
 
 // An order of the rows or columns; none is feasible if the search finds nothing within reach. One of more
 // than `most_moves` is not bettered for long.
-// `account` (may be none) holds what is looked at meanwhile; it may throw, and so may `poll`.
+// `account` (may be none) holds what is looked at meanwhile; it may throw, and so may polling.
 FrontierOrder find_tape_order(const TapePattern &pattern, std::uint64_t seed,
-                              const std::function<void()> &poll, MemoryAccount *account = nullptr,
-                              double most_moves = 1e300);
+                              MemoryAccount *account = nullptr, double most_moves = 1e300);
 
 // The steps that a tape is written from. `samples`: of what is reachable (preprocess/frontier_program.hpp).
 FrontierProgram tape_program(const TapePattern &pattern, const FrontierOrder &order, int samples = 0);
@@ -37,8 +36,8 @@ FrontierProgram tape_program(const TapePattern &pattern, const FrontierOrder &or
 constexpr std::int32_t most_tape_slots = 128; // lines that wait at once: no tape of more
 
 // With at most so many moves; no tape of more. States that no perfect matching goes through are left out, so
-// that a pattern without one has no moves at all. `poll` may throw.
-std::optional<Tape> make_tape(const FrontierProgram &program, const Pattern &pattern, std::int64_t most_moves,
-                              const std::function<void()> &poll);
+// that a pattern without one has no moves at all. Polling may throw.
+std::optional<Tape> make_tape(const FrontierProgram &program, const Pattern &pattern,
+                              std::int64_t most_moves);
 
 } // namespace libperm

@@ -4,7 +4,7 @@
 #include "lib/base/error.hpp"
 #include "lib/execute/execute.hpp"
 #include "lib/run/answer.hpp"
-#include "lib/run/run_control.hpp"
+#include "lib/run/call.hpp"
 #include "lib/subsets/fixed_point_double.hpp"
 #include "lib/subsets/refined_segments.hpp"
 #include "lib/subsets/subset_sum.hpp"
@@ -41,12 +41,12 @@ Gaussian value_of(const Outcome &outcome) {
 // What perm_compute does, seen from inside.
 Outcome outcome_of(const perm_csr &a, const perm_opts &opts) {
     const libperm::Options options = libperm::read_options(&opts);
-    libperm::RunControl control(options);
+    libperm::CurrentCall control(options);
     libperm::InputPattern input = libperm::read_pattern(&a);
     libperm::Values values = libperm::read_values(input, a.values);
     libperm::simplify(input, values);
-    const libperm::Plan plan = libperm::make_plan(std::move(input), options, values, control);
-    return libperm::execute(plan, values, control);
+    const libperm::Plan plan = libperm::make_plan(std::move(input), options, values);
+    return libperm::execute(plan, values);
 }
 
 // ---------------------------------------------------------------- checks
@@ -134,8 +134,7 @@ void compare_trees(const GaussianMatrix &a, const Gaussian &truth, Random &rando
     const auto sum = [&](const std::string &way, const trees::SubsetPlan &plan,
                          const libperm::EngineInput &input, const Gaussian &expected) {
         INFO(way, " of\n", text_of(a));
-        libperm::RunControl control;
-        tallies.compare(way, libperm::outcome_of(run_subset_sum(plan, input, {{}, true}, control)), expected);
+        tallies.compare(way, libperm::outcome_of(run_subset_sum(plan, input, {{}, true})), expected);
     };
     for (const auto &[way, arithmetic] : {std::pair{"a tree, complex", Arithmetic::complex},
                                           {"a tree, complex two grids", Arithmetic::complex_two_grids},

@@ -7,7 +7,9 @@
 #include "tests/support/gaussian_blocks.hpp"
 #include "tests/support/gaussian_calls.hpp"
 #include "tests/support/oracle.hpp"
+#include "tests/support/polled.hpp"
 #include "tests/support/run.hpp"
+#include <optional>
 
 #include <doctest/doctest.h>
 
@@ -418,16 +420,17 @@ TEST_CASE("the long loops around residues can be stopped") {
     Random random(run::seed(710));
     const GaussianMatrix a = random_matrix(60, Complexes::rationals, random);
     int polls = 0;
-    const auto poll = [&polls] { ++polls; };
+    std::optional<PolledBy> counted([&polls] { ++polls; });
     const auto polled = [&polls] { return std::exchange(polls, 0); };
-    const libperm::IntegerBlock block = libperm::integer_block(full_block(a), poll);
+    const libperm::IntegerBlock block = libperm::integer_block(full_block(a));
     CHECK(polled() >= 5);
-    const std::vector<std::uint64_t> primes = libperm::primes_below(62, 40, true, poll);
+    const std::vector<std::uint64_t> primes = libperm::primes_below(62, 40, true);
     CHECK(polled() >= 40);
-    const libperm::Residues residues = libperm::residues_of(block.pattern, block.re, block.im, primes, poll);
+    const libperm::Residues residues = libperm::residues_of(block.pattern, block.re, block.im, primes);
     CHECK(polled() >= 40);
-    (void)libperm::from_residues(primes, std::vector<std::uint64_t>(primes.size(), 1), true, poll);
+    (void)libperm::from_residues(primes, std::vector<std::uint64_t>(primes.size(), 1), true);
     CHECK(polled() >= 40);
-    const auto stop = [] { throw perm::Error(PERM_CANCELLED, ""); };
-    CHECK_THROWS_AS(libperm::primes_below(62, 40, true, stop), perm::Error);
+    counted.reset();
+    const PolledBy stop([] { throw perm::Error(PERM_CANCELLED, ""); });
+    CHECK_THROWS_AS(libperm::primes_below(62, 40, true), perm::Error);
 }

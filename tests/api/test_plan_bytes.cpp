@@ -207,9 +207,9 @@ bool survives(const std::string &bytes) {
     quietly([&] { libperm::kernel_source(plan, "sm_90"); });
     quietly([&] {
         if (plan.input.value_type == PERM_VALUE_TEXT) return;
-        libperm::RunControl control(plan.options);
+        libperm::CurrentCall control(plan.options);
         const void *given = plan.input.value_type == PERM_VALUE_PATTERN ? nullptr : values.data();
-        libperm::execute(plan, libperm::read_values(plan.input, given), control);
+        libperm::execute(plan, libperm::read_values(plan.input, given));
     });
     CHECK(!libperm::bytes_of(plan).empty());
     return true;

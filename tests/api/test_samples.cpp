@@ -463,7 +463,8 @@ TEST_CASE("explicit zeros, nothing to draw, bad input") {
     perm_opts opts = PERM_OPTS_INIT;
     opts.time_limit_seconds = 1;
     CHECK(perm_sample(&hard_csr, &opts, 5, 0, to.data()) == PERM_REFUSED_TIME);
-    CHECK_MESSAGE(std::string(perm_last_error()).find("walks") != std::string::npos, perm_last_error());
+    CHECK_MESSAGE(std::string(perm_last_error()).find("walks") != std::string::npos,
+                  std::string(perm_last_error()));
     opts = PERM_OPTS_INIT;
     opts.cancel = [](void *) { return 1; };
     csr = a.view();

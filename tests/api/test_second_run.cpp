@@ -2,8 +2,8 @@
 // is safe.
 #include "bench/families.hpp"
 #include "lib/base/error.hpp"
+#include "lib/run/call.hpp"
 #include "lib/run/outcome.hpp"
-#include "lib/run/run_control.hpp"
 #include "tests/support/blocks.hpp"
 #include "tests/support/check.hpp"
 #include "tests/support/gaussian_calls.hpp"
@@ -79,7 +79,7 @@ TEST_CASE("progress never falls, and the time left is that of the run that is on
     watch.progress = [](double fraction, double seconds_left, void *user) {
         static_cast<std::vector<Report> *>(user)->push_back({fraction, seconds_left});
     };
-    libperm::RunControl control(watch);
+    libperm::Call control(watch);
     const auto advance = [&](double work) {
         std::this_thread::sleep_for(between_callbacks);
         control.advance(work);
@@ -101,7 +101,7 @@ TEST_CASE("progress never falls, and the time left is that of the run that is on
     control.expect_more(1000);
     CHECK(advance(500).fraction == reports[5].fraction);
     CHECK(reports.back().seconds_left > 0);
-    libperm::RunControl part(control, 2);
+    libperm::Call part(control, 2);
     part.expect_more(500);
     CHECK(advance(1500).fraction < 1);
     CHECK(control.fraction() == 1);
@@ -114,7 +114,7 @@ TEST_CASE("progress never falls, and the time left is that of the run that is on
 TEST_CASE("what is stopped at the time limit says how far it has come") {
     libperm::CallWatch watch;
     watch.stop_seconds = 0.001;
-    const auto stopped = [](libperm::RunControl &control, double work) {
+    const auto stopped = [](libperm::Call &control, double work) {
         std::this_thread::sleep_for(between_callbacks);
         try {
             control.advance(work);
@@ -126,13 +126,13 @@ TEST_CASE("what is stopped at the time limit says how far it has come") {
     };
     const std::string begin = "stopped at the time limit of 1 ms",
                       end = "; allow more with time_limit_seconds";
-    libperm::RunControl planning(watch);
+    libperm::Call planning(watch);
     CHECK(stopped(planning, 0) == begin + end);
-    libperm::RunControl running(watch);
+    libperm::Call running(watch);
     running.begin(10, 1000);
-    libperm::RunControl part(running, 2);
+    libperm::Call part(running, 2);
     CHECK(stopped(part, 3.6) == begin + " with 72 % of the work done" + end);
-    libperm::RunControl last(watch);
+    libperm::Call last(watch);
     last.begin(10, 1000);
     CHECK(stopped(last, 10) == begin + " with 99.9 % of the work done" + end); // it has no answer
 }
@@ -241,8 +241,8 @@ void quick() noexcept { ++begun_quick; }
 
 TEST_CASE("what is begun beside a call is begun once, and done when the call ends") {
     {
-        libperm::RunControl control;
-        libperm::RunControl part(control, 2);
+        libperm::Call control;
+        libperm::Call part(control, 2);
         for (int k = 0; k < 3; ++k) {
             part.begin_beside(slow);
             control.begin_beside(quick);

@@ -282,9 +282,9 @@ TEST_CASE("the progress of a shard is its own") {
     const libperm::Plan plan = plan_in_memory(a, c.opts);
     const libperm::Values values = libperm::read_values(plan.input, a.values.data());
     for (std::int64_t k = 0; k < libperm::shards_of(plan).count; ++k) {
-        libperm::RunControl control(plan.options);
-        libperm::run_shard(libperm::PlanTask(plan, values), k, control);
-        CHECK(control.fraction() > 0.7);
+        libperm::CurrentCall control(plan.options);
+        libperm::run_shard(libperm::PlanTask(plan, values), k);
+        CHECK(libperm::call().fraction() > 0.7);
     }
 }
 

@@ -75,11 +75,10 @@ void check_sparse_form(const std::function<perm::Csr(std::uint64_t)> &matrix) {
         for (const FrontierStep &step : program.steps) most = std::max(most, step.states_bound);
         if (most < 200000 || most > 1e8) continue;
         const auto run_with = [&](int threads) {
-            RunControl control;
             MemoryBudget memory(std::int64_t{1} << 32);
             EngineResult result;
             with_threads(threads, [&] {
-                result = run_frontier(FrontierForm::sparse, {block, program, control, memory, threads});
+                result = run_frontier(FrontierForm::sparse, {block, program, memory, threads});
             });
             return result;
         };

@@ -75,7 +75,7 @@ Case any_case(Random &random, const Number &number, const Entry &entry, std::uin
 
 std::vector<double> product(DeviceQueue &queue, const Case &c, double tau, double prime,
                             std::uint32_t steps) {
-    const RowGroups groups = similar_rows(c.a.first, c.a.column, c.columns, 4, tau, no_poll);
+    const RowGroups groups = similar_rows(c.a.first, c.a.column, c.columns, 4, tau);
     const RowBlocks blocks = row_blocks(c.a.first, c.a.column, c.a.value, groups.row);
     const std::vector<double> nothing(std::size_t{c.a.height()} * c.lanes,
                                       std::numeric_limits<double>::quiet_NaN());

@@ -81,7 +81,7 @@ TEST_CASE("1-SA: the groups are the algorithm's, and as dense as its theorem say
         CAPTURE(width);
         CAPTURE(tau);
         const Rows a = any_rows(random, columns);
-        const RowGroups found = similar_rows(a.first, a.column, columns, width, tau, no_poll),
+        const RowGroups found = similar_rows(a.first, a.column, columns, width, tau),
                         truth = expected(a, width, tau);
         CHECK(found.row == truth.row);
         CHECK(found.first == truth.first);

@@ -147,8 +147,7 @@ SubsetPlan plan_of(SubsetEngine engine, const Pattern &p, Arithmetic arithmetic,
 }
 
 Outcome tree_on_cpu(const SubsetPlan &plan, const ExactBlock &block) {
-    RunControl control;
-    return outcome_of(run_subset_sum(plan, {block, plan.kernel.arithmetic}, {{}, true}, control));
+    return outcome_of(run_subset_sum(plan, {block, plan.kernel.arithmetic}, {{}, true}));
 }
 
 double wanted(Arithmetic a) { return is_compensated(a) ? 1e-18 : is_dd(a) ? 1e-24 : 1e-10; }
@@ -383,7 +382,6 @@ TEST_CASE("doubles whose terms are added up by Kahan's sum, or to twice the prec
 
 TEST_CASE("residues, on a CPU and by every engine's kernel") {
     Random random(test_seed() + 2);
-    RunControl control;
     std::vector<Pattern> patterns;
     std::vector<SubsetPlan> plans;
     std::vector<KernelRecipe> recipes;
@@ -414,16 +412,16 @@ TEST_CASE("residues, on a CPU and by every engine's kernel") {
                              }()};
         const Residues &taken = plan.transposed ? other : residues;
         if (plan.kernel.engine == SubsetEngine::tree) {
-            control.begin(10 * plan.subsets, 0); // of ten such calls this is a tenth, of any number of primes
-            CHECK(std::get<ResidueVector>(run_subset_sum(plan, taken, {{}, true}, control).value) == truth);
-            CHECK(control.fraction() == doctest::Approx(0.1));
+            call().begin(10 * plan.subsets, 0); // of ten such calls this is a tenth, of any number of primes
+            CHECK(std::get<ResidueVector>(run_subset_sum(plan, taken, {{}, true}).value) == truth);
+            CHECK(call().fraction() == doctest::Approx(0.1));
             ++compared;
         }
         if (!kernels) continue;
         const subset_cases::Played played = subset_cases::any_device(plan, random);
         queue.device = played.device;
-        CHECK(std::get<ResidueVector>(
-                  run_subset_sum(plan, taken, {queue, false, played.seconds}, control).value) == truth);
+        CHECK(std::get<ResidueVector>(run_subset_sum(plan, taken, {queue, false, played.seconds}).value) ==
+              truth);
         CHECK(queue.is_whole());
         by_kernels += static_cast<int>(truth.size());
     }

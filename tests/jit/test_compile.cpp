@@ -144,7 +144,7 @@ TEST_CASE("every engine in every arithmetic") {
             CAPTURE(std::string(subset_engine_name(engine)));
             const SubsetPlan of_real =
                 engine == SubsetEngine::tree
-                    ? plan_tree(medium, transpose(medium).pattern, {random.bits(), 1e-3, [] {}})
+                    ? plan_tree(medium, transpose(medium).pattern, {random.bits(), 1e-3})
                     : plan_of(engine, small, false);
             const SubsetPlan plan = with_arithmetic(of_real, a);
             REQUIRE(subsets_why_not(plan) == "");

@@ -1,6 +1,6 @@
 // The tree engine on a CPU against exact permanents: trees as they are planned, and of any shape.
+#include "lib/run/call.hpp"
 #include "lib/run/outcome.hpp"
-#include "lib/run/run_control.hpp"
 #include "lib/subsets/subset_sum.hpp"
 #include "tests/support/exactly.hpp"
 #include "tests/support/run.hpp"
@@ -50,9 +50,7 @@ struct Tally {
 };
 
 Outcome outcome_of(const SubsetPlan &plan, const Block &block) {
-    RunControl control;
-    return libperm::outcome_of(
-        run_subset_sum(plan, plan.transposed ? transposed(block) : block, {{}, true}, control));
+    return libperm::outcome_of(run_subset_sum(plan, plan.transposed ? transposed(block) : block, {{}, true}));
 }
 
 void check_plan(const SubsetPlan &plan, const Block &block, const Exact &truth, Tally &tally) {

@@ -215,7 +215,7 @@ TEST_CASE("every shard is run once, whoever fails and in whatever order") {
 }
 
 TEST_CASE("rank 0 keeps what comes, and tells whose failure it was that ended the call") {
-    libperm::RunControl finished, control;
+    libperm::Call finished, control;
     finished.begin(8, 1);
     control.begin(8, 1);
     libperm::PieceStore store;
@@ -245,7 +245,7 @@ TEST_CASE("rank 0 keeps what comes, and tells whose failure it was that ended th
 TEST_CASE("after a stop there is time for running shards where what they come to is kept") {
     for (const bool is_kept : {false, true}) {
         CAPTURE(is_kept);
-        libperm::RunControl finished, control;
+        libperm::Call finished, control;
         libperm::PieceStore store(nullptr, is_kept ? [] {} : std::function<void()>());
         Collector collector(store, finished, control, [] {});
         collector.take(1, failed(PERM_CANCELLED), {{}, "cancelled by the caller"}, {});
@@ -255,7 +255,7 @@ TEST_CASE("after a stop there is time for running shards where what they come to
     }
     libperm::CallWatch watch;
     watch.stop_seconds = 0;
-    libperm::RunControl finished, late(watch);
+    libperm::Call finished, late(watch);
     libperm::PieceStore kept(nullptr, [] {});
     Collector collector(kept, finished, late, [] {});
     CHECK(collector.poll(0) == Stop::finish);
@@ -263,7 +263,7 @@ TEST_CASE("after a stop there is time for running shards where what they come to
 }
 
 TEST_CASE("parts that cannot be kept end the call") {
-    libperm::RunControl finished, control;
+    libperm::Call finished, control;
     libperm::PieceStore store(nullptr, [] { throw libperm::Error(PERM_OUT_OF_MEMORY, "no room"); });
     Collector collector(store, finished, control, [] {});
     collector.take(1, done(1), {{"part"}, ""}, {0});
@@ -277,8 +277,7 @@ TEST_CASE(
     libperm::Options options;
     options.checkpoint = folder / "kept";
     const auto kept = [&](const auto &work) {
-        libperm::RunControl control;
-        libperm::KeptPieces pieces(options, control, {libperm::TaskIdentity::by_ranks, {}}, {}, "task");
+        libperm::KeptPieces pieces(options, {libperm::TaskIdentity::by_ranks, {}}, {}, "task");
         CHECK(pieces.plan() == "task");
         pieces.run([&](libperm::PieceStore &store) {
             work(store);

@@ -3,8 +3,10 @@
 #include "preprocess/branch_program.hpp"
 #include "preprocess/branch_search.hpp"
 #include "preprocess/branch_starts.hpp"
+#include "tests/support/polled.hpp"
 #include "tests/support/run.hpp"
 #include "tests/support/trees.hpp"
+#include <optional>
 
 #include <doctest/doctest.h>
 
@@ -355,7 +357,7 @@ TEST_CASE("branches: a path, a star, a clique and a large block end soon") {
         std::atomic<std::int64_t> polls = 0;
         BranchSearchOptions options;
         options.other_seconds = other_seconds;
-        options.poll = [&polls] { ++polls; };
+        const PolledBy counted([&polls] { ++polls; });
         const auto branches = branches_of(a, options);
         CHECK(branches.has_value() == found);
         if (branches) check_valid(a, *branches);
@@ -452,10 +454,10 @@ TEST_CASE("branches: a poll that throws and an account that refuses stop the sea
     BranchSearchOptions options;
     CountingAccount account;
     options.account = &account;
-    options.poll = [] { throw std::runtime_error("stop"); };
+    std::optional<PolledBy> stop([] { throw std::runtime_error("stop"); });
     CHECK_THROWS_AS(branches_of(a, options), std::runtime_error);
     CHECK(account.now == 0);
-    options.poll = no_poll;
+    stop.reset();
     account.limit = 1000;
     CHECK_THROWS_AS(branches_of(a, options), std::runtime_error);
     CHECK(account.now == 0);

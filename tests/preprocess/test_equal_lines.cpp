@@ -153,7 +153,7 @@ TEST_CASE("scaled, and made whole numbers, equal lines stay equal") {
         CHECK(keeps(equal_lines(doubles).of_row));
         ExactBlock fractions = graph;
         for (Gaussian &x : fractions.values) x.re /= x.re > 2 ? 7 : 3;
-        const IntegerBlock integers = integer_block(fractions, no_poll);
+        const IntegerBlock integers = integer_block(fractions);
         ExactBlock again{integers.pattern, {}};
         for (const mpz_class &x : integers.re) again.values.push_back({mpq_class(x), 0});
         CHECK(keeps(equal_lines(again).of_row));

@@ -10,6 +10,7 @@
 #include "preprocess/scaling.hpp"
 #include "tests/support/hubs.hpp"
 #include "tests/support/oracle.hpp"
+#include "tests/support/polled.hpp"
 #include "tests/support/run.hpp"
 
 #include <doctest/doctest.h>
@@ -93,11 +94,11 @@ template <class Value> int check_compressed(const BlockOf<Value> &block, const C
 }
 
 struct Polls {
-    std::int64_t count = 0;
-    Poll poll = [this] { ++count; };
+    std::atomic<std::int64_t> count = 0; // by several threads
+    const PolledBy counted{[this] { ++count; }};
 
     // Since the last call.
-    double steps() { return static_cast<double>(std::exchange(count, 0) * PolledSteps::between); }
+    double steps() { return static_cast<double>(count.exchange(0) * PolledSteps::between); }
 };
 
 Block large_block(const perm::Csr &a) {
@@ -149,7 +150,7 @@ TEST_CASE("hubs: compression takes few steps for each entry") {
         CAPTURE(a.col_idx.size());
         Polls polls;
         const auto nnz = static_cast<double>(a.col_idx.size());
-        const Compression<Tracked> done = compress(large_block(a), {}, polls.poll);
+        const Compression<Tracked> done = compress(large_block(a), {});
         const double steps = polls.steps();
         CHECK(steps > nnz);
         CHECK(steps < 4 * nnz * std::log2(nnz));
@@ -167,7 +168,7 @@ TEST_CASE(
     const auto sides = frontier_sides(large_block(hubs::matrix_of(std::move(rows))).pattern, {});
     std::atomic<std::int64_t> asked = 0; // by several threads
     FrontierOrderOptions search;
-    search.poll = [&asked] { ++asked; };
+    const PolledBy counted([&asked] { ++asked; });
     search.budget.share = search.budget.least = 0;
     const FrontierOrder order = find_frontier_order({sides[0], sides[0]}, search);
     REQUIRE(order.feasible);
@@ -188,7 +189,7 @@ TEST_CASE(
         const auto sides = frontier_sides(large_block(hubs::matrix_of(std::move(rows))).pattern, {});
         std::atomic<std::int64_t> asked = 0;
         FrontierOrderOptions search;
-        search.poll = [&asked] { ++asked; };
+        const PolledBy counted([&asked] { ++asked; });
         search.budget.share = search.budget.least = 0;
         const FrontierOrder order = find_frontier_order(sides, search);
         return std::pair(order, static_cast<double>(asked * PolledSteps::between));
@@ -211,32 +212,30 @@ TEST_CASE("every pass over a large matrix polls") {
     const Pattern &a = block.pattern;
     const auto nnz = static_cast<double>(a.nnz());
     Polls polls;
-    const Matching matching = maximum_matching(a, polls.poll);
+    const Matching matching = maximum_matching(a);
     CHECK(polls.steps() > nnz / 2);
-    (void)dulmage_mendelsohn(block, matching, polls.poll);
+    (void)dulmage_mendelsohn(block, matching);
     CHECK(polls.steps() > nnz / 2);
-    (void)transpose(a, polls.poll);
+    (void)transpose(a);
     CHECK(polls.steps() > nnz / 2);
-    (void)transposed(block, polls.poll);
+    (void)transposed(block);
     CHECK(polls.steps() > nnz / 2);
     Block far = large_block(hubs::attached(n, 6, one));
     far.values.back().exp2 += 600;
-    (void)scale(far, polls.poll);
+    (void)scale(far);
     CHECK(polls.steps() > nnz / 2);
-    const auto sides = frontier_sides(a, {}, polls.poll);
+    const auto sides = frontier_sides(a, {});
     CHECK(polls.steps() > nnz / 2);
     FrontierOrderOptions search;
-    search.poll = polls.poll;
     search.budget.share = search.budget.least = 0;
     FrontierOrder order;
     const perm::Csr path = hubs::caterpillar(n, one);
     const auto path_sides = frontier_sides(large_block(path).pattern, {});
-    std::atomic<std::int64_t> asked = 0; // by several threads
-    search.poll = [&asked] { ++asked; };
+    (void)polls.steps();
     order = find_frontier_order(path_sides, search);
     REQUIRE(order.feasible);
-    CHECK(static_cast<double>(asked * PolledSteps::between) > 16.0 * static_cast<double>(n));
-    (void)build_frontier_program(path_sides[order.transposed ? 1 : 0], order, polls.poll);
+    CHECK(polls.steps() > 16.0 * static_cast<double>(n));
+    (void)build_frontier_program(path_sides[order.transposed ? 1 : 0], order);
     CHECK(polls.steps() > 16.0 * static_cast<double>(n));
 }
 
@@ -248,9 +247,9 @@ TEST_CASE("a decomposition stops wherever it is asked to") {
     for (std::int64_t allowed = 0;; allowed += std::max<std::int64_t>(1, allowed / 2)) {
         polls = 0;
         DecompositionRule<Tracked> rule;
-        rule.poll = [&] {
+        const PolledBy stopping([&] {
             if (++polls > allowed) throw Stop();
-        };
+        });
         Decomposition<Tracked> decomposition(block, rule);
         StepOf<Tracked> step;
         try {

@@ -2,9 +2,10 @@
 #include "lib/base/threads.hpp"
 #include "lib/input/options.hpp"
 #include "lib/plan/block_plan.hpp"
-#include "lib/run/run_control.hpp"
+#include "lib/run/call.hpp"
 #include "preprocess/branch_search.hpp"
 #include "preprocess/frontier_order.hpp"
+#include "tests/support/polled.hpp"
 #include "tests/support/run.hpp"
 #include "tests/support/trees.hpp"
 
@@ -43,7 +44,7 @@ struct SearchedBranches {
 SearchedBranches branches_of(const Pattern &a, BranchSearchOptions options, int threads) {
     SearchedBranches searched;
     std::atomic<std::int64_t> polls = 0;
-    options.poll = [&polls] { ++polls; };
+    const PolledBy counted([&polls] { ++polls; });
     with_threads(threads, [&] { searched.found = find_branches(a, options); });
     searched.work = 1e-9 * PolledSteps::between * static_cast<double>(polls);
     return searched;
@@ -110,7 +111,7 @@ TEST_CASE("frontier: a search that will not come up with another way ends sooner
         FrontierOrderOptions options;
         options.seed = random.bits() >> 8;
         options.budget = {1e9, 1e-3, 0.02}; // 60 ms of work
-        options.poll = [&polls] { ++polls; };
+        const PolledBy counted([&polls] { ++polls; });
         const auto search = [&](double other_seconds, bool may_fall_behind) {
             options.other_seconds = other_seconds;
             options.may_fall_behind = may_fall_behind;
@@ -195,7 +196,7 @@ TEST_CASE("of a run that will be refused a search takes what it may, and no less
 
     std::atomic<std::int64_t> polls = 0;
     FrontierOrderOptions of_rows;
-    of_rows.poll = [&polls] { ++polls; };
+    const PolledBy counted([&polls] { ++polls; });
     const auto polls_with = [&](const SearchBudget &budget) {
         of_rows.budget = budget;
         polls = 0;
@@ -216,9 +217,8 @@ TEST_CASE("blocks: any number of threads makes the same plan") {
             Options options = read_options(nullptr);
             options.threads = threads;
             options.device = Device::cpu;
-            RunControl control;
             BlockPlan plan;
-            with_threads(threads, [&] { plan = plan_block(a, {}, {true, true, {}, 0}, options, control); });
+            with_threads(threads, [&] { plan = plan_block(a, {}, {true, true, {}, 0}, options); });
             return plan;
         };
         const BlockPlan one = plan_on(1), four = plan_on(4);

@@ -2,6 +2,7 @@
 // the search for an order.
 #include "lib/base/threads.hpp"
 #include "preprocess/tree_order.hpp"
+#include "tests/support/polled.hpp"
 #include "tests/support/run.hpp"
 #include "tests/support/trees.hpp"
 
@@ -209,7 +210,7 @@ TEST_CASE("search: the same arguments give the same order, a longer one none tha
         options.seed = random.bits() >> 8;
         options.limits = any_limits(random);
         std::atomic<int> polls = 0;
-        options.poll = [&] { ++polls; };
+        const PolledBy counted([&] { ++polls; });
         const auto find = [&](double seconds) {
             options.seconds = seconds;
             TreeOrder order = find_tree_order(a, t, options);
@@ -279,7 +280,6 @@ TEST_CASE("search: the orders that it met, the cheapest first, and in other limi
         TreeOrderOptions options;
         options.seed = random.bits() >> 8;
         options.limits = any_limits(random);
-        options.poll = [] {};
         options.seconds = 0.001;
         const std::vector<TreeOrder> orders = find_tree_orders(a, t, options, 5);
         const TreeOrder best = find_tree_order(a, t, options);
@@ -318,9 +318,9 @@ TEST_CASE("search: it stops when it is asked to") {
     TreeOrderOptions options;
     options.seconds = 1e9;
     std::atomic<int> polls = 0; // of both sides
-    options.poll = [&] {
+    const PolledBy stop([&] {
         if (++polls >= 3) throw 7;
-    };
+    });
     CHECK_THROWS_AS(find_tree_order(a, transpose(a).pattern, options), int);
     CHECK(polls >= 3);
 }

@@ -2,7 +2,7 @@
 
 #include "lib/frontier/on_device.hpp"
 #include "lib/input/matrix.hpp"
-#include "lib/run/run_control.hpp"
+#include "lib/run/call.hpp"
 #include "lib/tape/on_device.hpp"
 #include "preprocess/scaling.hpp"
 #include "tests/record/outcome_text.hpp"
@@ -55,7 +55,7 @@ std::string frontier_text(HostQueue &queue, const Case &c, Arithmetic arithmetic
                           double room) {
     Budgets b;
     const auto run_on = [&](const FrontierInput &input) {
-        const FrontierRun run{input, c.program, b.control, b.memory, 1};
+        const FrontierRun run{input, c.program, b.memory, 1};
         return form == FrontierForm::sparse ? run_sparse_frontier_on(queue, run, room)
                                             : run_dense_frontier_on(queue, run, {});
     };

@@ -50,9 +50,8 @@ std::string minors_text(HostQueue &queue, const LeftOutShape &shape) {
     std::vector<GridMatrix> lines;
     for (const bool far_apart : {false, true}) lines.push_back(lines_of(shape, far_apart, random));
     LeftOutOnDevice device(queue, shape, 1e-3, 1 << 20);
-    RunControl control;
     const std::uint64_t tasks = shape.share().tasks();
-    const std::vector<LineSums> found = device.run(lines, {0, tasks}, control);
+    const std::vector<LineSums> found = device.run(lines, {0, tasks});
     std::string text = fmt::format("tasks={} numbers=", tasks);
     for (std::size_t k = 0; k < lines.size(); ++k) {
         LineSums all = shape.no_sums();

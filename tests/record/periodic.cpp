@@ -28,7 +28,7 @@ PeriodicMatrix cell_of(int kind, int k, bool joined) {
 
 // Not written out; none where a table will not do.
 std::optional<PeriodicPlan> tables_of(const PeriodicMatrix &a) {
-    const PeriodProgram program = plan_period(a, no_poll, false);
+    const PeriodProgram program = plan_period(a, false);
     PeriodicPlan plan = cells::planned(program.transposed ? transposed(a) : a);
     if (plan.program.transposed) plan.matrix = transposed(plan.matrix);
     plan.tables = table_program(plan.matrix, program);
@@ -38,7 +38,7 @@ std::optional<PeriodicPlan> tables_of(const PeriodicMatrix &a) {
 }
 
 Residues residues_of_entries(const PeriodicPlan &plan) {
-    const IntegerEntries entries = integer_entries(plan, no_poll);
+    const IntegerEntries entries = integer_entries(plan);
     const Pattern none;
     return residues_of(none, entries.re, entries.im, primes_below(47, 2, !entries.im.empty()));
 }
@@ -51,18 +51,16 @@ std::string text_of(const ResidueTerms &terms) {
 }
 
 std::string table_text(HostQueue &queue, const PeriodicPlan &plan) {
-    RunControl control;
     const Residues residues = residues_of_entries(plan);
     const DeviceQueues one(queue);
     return text_of(told_terms(residues.primes.size(), [&](const TellTerms &tell) {
-        find_by_table(plan, residues, 2, 5, &one, control, tell);
+        find_by_table(plan, residues, 2, 5, &one, tell);
     }));
 }
 
 std::string growth_text(HostQueue &queue, const PeriodicPlan &plan) {
-    RunControl control;
     try {
-        const Growth growth = table_growth(plan, std::vector<double>(plan.values.size(), 1), &queue, control);
+        const Growth growth = table_growth(plan, std::vector<double>(plan.values.size(), 1), &queue);
         return fmt::format("lower={} upper={}", bits_of(growth.lower), bits_of(growth.upper));
     } catch (const Error &error) {
         return fmt::format("refused={}", quoted(error.what()));

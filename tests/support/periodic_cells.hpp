@@ -71,15 +71,14 @@ inline libperm::PeriodicPlan planned(const libperm::PeriodicMatrix &a, const cha
     perm_opts opts = PERM_OPTS_INIT;
     opts.precision = precision;
     const libperm::Options options = libperm::read_options(&opts);
-    libperm::RunControl control(options);
-    return libperm::make_periodic_plan(a, options, control);
+    libperm::CurrentCall control(options);
+    return libperm::make_periodic_plan(a, options);
 }
 
 inline std::vector<libperm::Outcome> exact_terms(const libperm::PeriodicPlan &plan, std::int64_t first,
-                                                 std::int64_t count, libperm::RunControl &control) {
-    libperm::ExactTerms exact(plan, first, count, libperm::primes_of_terms(plan, first, count, control),
-                              libperm::no_poll);
-    return exact.outcomes(exact.residues(control), control);
+                                                 std::int64_t count) {
+    libperm::ExactTerms exact(plan, first, count, libperm::primes_of_terms(plan, first, count));
+    return exact.outcomes(exact.residues());
 }
 
 inline libperm::Gaussian value_of(const libperm::Outcome &outcome) {

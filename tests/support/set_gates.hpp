@@ -59,25 +59,25 @@ inline std::optional<Found> found_in(const MatchingInput &input, const Ways &way
     const libperm::InputPattern &given = as_given(read);
     libperm::Options options;
     options.memory_limit = ways.memory;
-    const auto sets = libperm::SetGradient::of(given, options, libperm::no_poll);
+    const auto sets = libperm::SetGradient::of(given, options);
     if (!sets || !sets->fits(options)) return {};
     const auto count =
         static_cast<std::size_t>(given.pattern.nnz() + given.pattern.rows + given.pattern.cols);
     Found found{{}, std::vector<double>(count + 1, -1), std::vector<double>(count + 1, -1)};
     libperm::CallWatch watch;
     watch.memory_limit = ways.memory;
-    libperm::RunControl control(watch);
+    libperm::CurrentCall control(watch);
     std::vector<double> own;
     const double *values = plain_weights(given, input.values(), own);
     REQUIRE(values != nullptr);
     std::optional<libperm::SetValue> value;
     libperm::with_threads(ways.threads, [&] {
-        value = sets->run(values, found.marginals.data(), found.bounds.data(), control, ways.device);
+        value = sets->run(values, found.marginals.data(), found.bounds.data(), ways.device);
     });
     if (!value) return {};
     found.value = *value;
     CHECK(found.marginals.back() == -1);
-    CHECK(control.memory().peak() <= ways.memory);
+    CHECK(libperm::call().memory().peak() <= ways.memory);
     return found;
 }
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "bench/families.hpp"
+#include "lib/run/call.hpp"
 #include "lib/run/outcome.hpp"
-#include "lib/run/run_control.hpp"
 #include "lib/subsets/subset_sum.hpp"
 #include "tests/support/host_queue.hpp"
 #include "tests/support/oracle.hpp"
@@ -66,8 +66,7 @@ bool compiled(HostQueue &queue, const std::vector<Case> &cases);
 
 inline Outcome run_on(const libperm::DeviceQueues &devices, const SubsetPlan &plan,
                       const libperm::EngineInput &block, double seconds = 0) {
-    libperm::RunControl control;
-    return libperm::outcome_of(run_subset_sum(plan, block, {devices, false, seconds}, control));
+    return libperm::outcome_of(run_subset_sum(plan, block, {devices, false, seconds}));
 }
 // As this device.
 Outcome run_on(HostQueue &queue, const Case &c, const Played &played);

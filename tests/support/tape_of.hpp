@@ -2,7 +2,7 @@
 #pragma once
 
 #include "lib/input/matrix.hpp"
-#include "lib/run/run_control.hpp"
+#include "lib/run/call.hpp"
 #include "lib/tape/tape_run.hpp"
 
 #include <cstdint>
@@ -13,8 +13,8 @@ inline std::unique_ptr<const libperm::TapePlan> tape_of(const libperm::InputPatt
     Options options;
     options.device = Device::cpu;
     options.memory_limit = std::int64_t{1} << 30;
-    RunControl control(options);
-    Plan plan = make_plan(input, options, {}, control);
-    TapePlan::order(plan, control);
-    return TapePlan::of(plan, control);
+    CurrentCall control(options);
+    Plan plan = make_plan(input, options, {});
+    TapePlan::order(plan);
+    return TapePlan::of(plan);
 }

@@ -197,7 +197,7 @@ inline SubsetPlan any_plan(const Pattern &a, std::int32_t most_code, Random &ran
 }
 
 inline SubsetPlan planned(const Pattern &a, std::uint64_t seed) {
-    return libperm::plan_tree(a, libperm::transpose(a).pattern, {seed, 1e-4, [] {}});
+    return libperm::plan_tree(a, libperm::transpose(a).pattern, {seed, 1e-4});
 }
 
 } // namespace trees

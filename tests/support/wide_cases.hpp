@@ -133,21 +133,19 @@ inline Case make_case(std::int64_t n, double density, Entries kind, bool repeate
 }
 
 struct Budgets {
-    RunControl control;
     MemoryBudget memory{std::int64_t{1} << 32};
 };
 
 inline Outcome run_wide(const WideEntries &entries, const FrontierProgram &program, FrontierForm form,
                         int threads = 1) {
     Budgets b;
-    return outcome_of(run_frontier(form, {entries, program, b.control, b.memory, threads}));
+    return outcome_of(run_frontier(form, {entries, program, b.memory, threads}));
 }
 
 inline std::vector<std::uint64_t> run_residues(const Residues &residues, const FrontierProgram &program,
                                                FrontierForm form, int threads = 1) {
     Budgets b;
-    return std::get<ResidueVector>(
-        run_frontier(form, {residues, program, b.control, b.memory, threads}).value);
+    return std::get<ResidueVector>(run_frontier(form, {residues, program, b.memory, threads}).value);
 }
 
 // The largest ones.

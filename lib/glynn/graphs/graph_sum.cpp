@@ -146,8 +146,7 @@ bool put_integer(DenseSum &sum) {
     return true;
 }
 
-bool sum_over_counts(const SmallGraph &small, Precision precision, double tolerance, RunControl &control,
-                     DenseSum &out) {
+bool sum_over_counts(const SmallGraph &small, Precision precision, double tolerance, DenseSum &out) {
     const HermitePlan plan = plan_hermite(small.graph.pattern, small.kinds);
     if (hermite_states(plan.kinds) > most_counts) return false;
     double lines = 0;
@@ -155,7 +154,7 @@ bool sum_over_counts(const SmallGraph &small, Precision precision, double tolera
     out.operations = hermite_operations(plan);
     if (out.operations > std::max(most_count_operations, worth_a_plan * lines * lines)) return false;
     out.engine = engine_for(Goal::counted_graph);
-    out.value = answer_of(hafnian_of_doubles(plan, small.graph, control));
+    out.value = answer_of(hafnian_of_doubles(plan, small.graph));
     // A plan goes on to exact numbers.
     return precision != Precision::automatic || small.is_integer || out.value.rel_error_bound <= tolerance;
 }
@@ -187,10 +186,8 @@ bool read_full_graph(const void *values, perm_value_type type, int n, MatrixFunc
 bool sum_graph(const SmallGraph &small, Precision precision, double tolerance, DenseSum &out) {
     if (small.is_integer ? precision == Precision::double_ : precision == Precision::exact) return false;
     const DoublesGraph &graph = small.graph;
-    RunControl control;
     if (!small.kinds.empty())
-        return sum_over_counts(small, precision, tolerance, control, out) &&
-               (!small.is_integer || put_integer(out));
+        return sum_over_counts(small, precision, tolerance, out) && (!small.is_integer || put_integer(out));
     const BjorklundPlan plan(graph.pattern);
     out.engine = engine_for(Goal::dense_graph);
     out.operations = plan.operations();
@@ -201,7 +198,7 @@ bool sum_graph(const SmallGraph &small, Precision precision, double tolerance, D
     }
     bool dd = graph.n() <= nearest_lines;
     for (;;) {
-        const std::optional<DoublesHafnian> haf = hafnian_of_doubles(plan, graph, dd, control);
+        const std::optional<DoublesHafnian> haf = hafnian_of_doubles(plan, graph, dd);
         if (!haf) return false;
         out.value = answer_of(*haf);
         const bool may_be_dd = precision != Precision::double_ && !dd;

@@ -147,25 +147,20 @@ void require_time(double seconds, double all, const Options &options) {
 
 // work(matrix, threads) for each, side by side where one is done in a moment.
 template <class Work>
-void for_each_matrix(std::int64_t count, double seconds, const Options &options, RunControl &control,
-                     const Work &work) {
+void for_each_matrix(std::int64_t count, double seconds, const Options &options, const Work &work) {
     const double all = seconds * static_cast<double>(count);
     require_time(seconds, all / options.threads, options);
-    control.poll();
-    control.begin(all, all / options.threads);
+    poll();
+    call().begin(all, all / options.threads);
     if (count == 1 || seconds > long_enough) {
-        for (std::int64_t m = 0; m < count; ++m) {
-            RunControl part(control, 1);
-            work(m, seconds > 1e-4 ? options.threads : 1, part);
-        }
+        for (std::int64_t m = 0; m < count; ++m) work(m, seconds > 1e-4 ? options.threads : 1);
         return;
     }
     run_pieces(NumberedPieces::of_length(at(count), matrices_at_once), all > 1e-4 ? options.threads : 1,
                [&](std::uint64_t, NumberRange some) {
-                   RunControl none;
                    for (std::uint64_t m = some.first; m < some.last; ++m)
-                       work(static_cast<std::int64_t>(m), 1, none);
-                   control.advance(seconds * some.size());
+                       uncounted([&] { work(static_cast<std::int64_t>(m), 1); });
+                   call().advance(seconds * some.size());
                });
 }
 
@@ -177,7 +172,7 @@ ShardCount DenseMinors::shards() const {
 }
 
 // By the CPU's threads or GPUs, which sum the same.
-void DenseMinors::run(const Options &options, RunControl &control, const MinorPlaces &to) const {
+void DenseMinors::run(const Options &options, const MinorPlaces &to) const {
     const bool gradients = what() == LeftOut::gradients;
     if (numbers() > 0 && !to.numbers)
         throw Error(PERM_BAD_ARGUMENT, formatted("the place for the {} is a null pointer",
@@ -185,39 +180,39 @@ void DenseMinors::run(const Options &options, RunControl &control, const MinorPl
     std::fill_n(to.numbers, at(numbers()) * parts(), 0.0);
     if (to.bounds) std::fill_n(to.bounds, at(numbers()), 0.0);
     if (shape_.columns() == 0) return tell_of_nothing(to);
-    if (gradients) control.memory().take(shape_.bytes(options.threads));
+    if (gradients) call().memory().take(shape_.bytes(options.threads));
     const auto on_gpus = [&] {
         GpuQueues queues(options);
         const DeviceQueues all = queues.when_needed();
         const PlanMachine machine(options);
-        in_pieces(options, control, to, {&all, left_out_seconds(shape_, machine.gpu()), options.threads},
+        in_pieces(options, to, {&all, left_out_seconds(shape_, machine.gpu()), options.threads},
                   machine.gpu_count());
     };
     const double all = seconds_ * static_cast<double>(count()) / options.threads;
     if (goes_to_gpu(options, shape_, count(), all) && run_on_gpu(left_out_work, options, on_gpus)) return;
-    if (control.pieces().store) return in_pieces(options, control, to, {}, options.threads);
-    for_each_matrix(count(), seconds_, options, control, [&](std::int64_t m, int threads, RunControl &part) {
+    if (call().pieces().store) return in_pieces(options, to, {}, options.threads);
+    for_each_matrix(count(), seconds_, options, [&](std::int64_t m, int threads) {
         GridMatrix lines = shape_.no_lines();
         read(m, lines);
-        tell(m, LeftOutSums(shape_, lines, threads, part), to);
+        tell(m, LeftOutSums(shape_, lines, threads), to);
     });
 }
 
 // `workers`: threads, or devices.
-void DenseMinors::in_pieces(const Options &options, RunControl &control, const MinorPlaces &to,
-                            const LeftOutDevices &devices, int workers) const {
+void DenseMinors::in_pieces(const Options &options, const MinorPlaces &to, const LeftOutDevices &devices,
+                            int workers) const {
     const double seconds = devices.queues ? devices.seconds : seconds_,
-                 all = control.pieces().share() * seconds * static_cast<double>(count());
+                 all = call().pieces().share() * seconds * static_cast<double>(count());
     require_time(seconds, all / workers, options);
-    control.poll();
-    control.begin(all, all / workers);
+    poll();
+    call().begin(all, all / workers);
     with_threads(options.threads, [&] {
         LeftOutPieces(shape_, count(), seconds_)
             .run({[&](std::int64_t m, GridMatrix &lines) { read(m, lines); },
                   [&](std::int64_t m, const GridMatrix &lines, LineSums sums) {
                       tell(m, LeftOutSums(shape_.what, lines, std::move(sums)), to);
                   }},
-                 devices, control);
+                 devices);
     });
 }
 
@@ -319,17 +314,16 @@ KeptAbout MinorsTask::about() const {
     return it;
 }
 
-Minors MinorsTask::run(PieceStore *store, RunControl &control, const Told &) const {
+Minors MinorsTask::run(PieceStore *store, const Told &) const {
     const std::size_t numbers = at(minors_.numbers()), parts = minors_.parts(),
                       permanents = minors_.what() == LeftOut::gradients ? at(minors_.count()) : 0;
     Minors found{std::vector<double>(numbers * parts), std::vector<double>(numbers),
                  std::vector<double>(permanents * parts), std::vector<double>(permanents)};
-    RunControl own(control, 1, PieceScope{store, {}});
+    CurrentCall own(1, PieceScope{store, {}});
     const bool with_permanents = permanents > 0;
-    minors_.run(options_, own,
-                {found.numbers.data(), found.bounds.data(),
-                 with_permanents ? found.permanents.data() : nullptr,
-                 with_permanents ? found.permanent_bounds.data() : nullptr});
+    minors_.run(options_, {found.numbers.data(), found.bounds.data(),
+                           with_permanents ? found.permanents.data() : nullptr,
+                           with_permanents ? found.permanent_bounds.data() : nullptr});
     return found;
 }
 

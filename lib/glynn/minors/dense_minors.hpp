@@ -4,8 +4,8 @@
 #include "lib/glynn/grid_matrix.hpp"
 #include "lib/glynn/minors/left_out_pieces.hpp"
 #include "lib/input/options.hpp"
+#include "lib/run/call.hpp"
 #include "lib/run/parts.hpp"
-#include "lib/run/run_control.hpp"
 #include "lib/run/task.hpp"
 
 #include <perm.h>
@@ -85,8 +85,8 @@ class DenseMinors {
     ShardCount shards() const;
     const DenseMatrices &matrices() const { return matrices_; }
 
-    // Sums that the control's store has are taken from it. Throws Error.
-    void run(const Options &options, RunControl &control, const MinorPlaces &to) const;
+    // Sums that the call's store has are taken from it. Throws Error.
+    void run(const Options &options, const MinorPlaces &to) const;
 
   protected:
     explicit DenseMinors(const perm_dense *a) : matrices_(a) {}
@@ -100,8 +100,8 @@ class DenseMinors {
     double seconds_ = 0; // of a matrix, on one thread
 
   private:
-    void in_pieces(const Options &options, RunControl &control, const MinorPlaces &to,
-                   const LeftOutDevices &devices, int workers) const;
+    void in_pieces(const Options &options, const MinorPlaces &to, const LeftOutDevices &devices,
+                   int workers) const;
 };
 
 // perm_sub_permanents.
@@ -154,7 +154,7 @@ class MinorsTask final : public TaskOf<Minors> {
     TaskIdentity identity() const override;
     ShardCount shards() const override { return minors_.shards(); }
     KeptAbout about() const override;
-    Minors run(PieceStore *store, RunControl &control, const Told &told) const override;
+    Minors run(PieceStore *store, const Told &told) const override;
 
   private:
     const DenseMinors &minors_;

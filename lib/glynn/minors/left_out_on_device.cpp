@@ -91,8 +91,7 @@ void LeftOutOnDevice::bring_in(std::span<const GridMatrix> matrices, const LeftO
     queue_.copy_in(entries_.address(), entries.data(), entries.size() * sizeof(double));
 }
 
-void LeftOutOnDevice::launch(const LeftOutKernel &kernel, std::size_t matrices, NumberRange of_each,
-                             RunControl &control) {
+void LeftOutOnDevice::launch(const LeftOutKernel &kernel, std::size_t matrices, NumberRange of_each) {
     const std::uint64_t of_one = of_each.last - of_each.first, tasks = matrices * of_one;
     const double piece_seconds = seconds_ / static_cast<double>(tasks_ * per_task_);
     const auto short_enough = static_cast<std::uint64_t>(
@@ -137,17 +136,16 @@ void LeftOutOnDevice::launch(const LeftOutKernel &kernel, std::size_t matrices, 
         queue_.launch(left_out_add_entry, static_cast<unsigned>((adders + adding - 1) / adding), adding,
                       arguments);
         queue_.wait();
-        control.advance(piece_seconds * static_cast<double>(tasks * launch.count));
+        call().advance(piece_seconds * static_cast<double>(tasks * launch.count));
     }
 }
 
-std::vector<LineSums> LeftOutOnDevice::run(std::span<const GridMatrix> matrices, NumberRange tasks,
-                                           RunControl &control) {
+std::vector<LineSums> LeftOutOnDevice::run(std::span<const GridMatrix> matrices, NumberRange tasks) {
     const LeftOutKernel kernel = this->kernel(std::any_of(
         matrices.begin(), matrices.end(), [](const GridMatrix &lines) { return lines.view().is_split(); }));
     queue_.load(kernel.recipe());
     bring_in(matrices, kernel);
-    launch(kernel, matrices.size(), tasks, control);
+    launch(kernel, matrices.size(), tasks);
     const auto count = matrices.size() * static_cast<std::size_t>(tasks.last - tasks.first);
     std::vector<double> told(count * kernel.task_doubles());
     queue_.copy_out(told.data(), sums_.address(), told.size() * sizeof(double));

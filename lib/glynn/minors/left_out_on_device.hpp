@@ -8,7 +8,7 @@
 #include "jit/queue/device_queue.hpp"
 #include "lib/glynn/grid_matrix.hpp"
 #include "lib/glynn/minors/left_out_sums.hpp"
-#include "lib/run/run_control.hpp"
+#include "lib/run/call.hpp"
 
 #include <span>
 #include <vector>
@@ -39,14 +39,14 @@ class LeftOutOnDevice {
 
     // The sums of these tasks of each, one matrix's behind the other's; the lines are fixed. Progress is in
     // seconds as predicted. Throws JitError.
-    std::vector<LineSums> run(std::span<const GridMatrix> matrices, NumberRange tasks, RunControl &control);
+    std::vector<LineSums> run(std::span<const GridMatrix> matrices, NumberRange tasks);
 
     std::int64_t peak_bytes() const;
 
   private:
     LeftOutKernel kernel(bool is_split) const;
     void bring_in(std::span<const GridMatrix> matrices, const LeftOutKernel &kernel);
-    void launch(const LeftOutKernel &kernel, std::size_t matrices, NumberRange of_each, RunControl &control);
+    void launch(const LeftOutKernel &kernel, std::size_t matrices, NumberRange of_each);
     LineSums read_sums(const double *told, const LeftOutKernel &kernel) const;
 
     DeviceQueue &queue_;

@@ -114,14 +114,14 @@ class LeftOutPieces::Round {
         return lines;
     }
 
-    LeftOutPart on_processor(std::uint64_t k, RunControl &control) const {
+    LeftOutPart on_processor(std::uint64_t k) const {
         LeftOutPart part = nothing();
         const NumberRange matrices = matrices_of(k), tasks = tasks_of(k);
         for (std::uint64_t m = matrices.first; m < matrices.last; ++m) {
             const GridMatrix own = lines(m);
             std::vector<LineSums> sums;
             for (std::uint64_t t = tasks.first; t < tasks.last; ++t)
-                sums.push_back(sums_of_task(of_.shape_, own, of_.tasks_[t], control));
+                sums.push_back(sums_of_task(of_.shape_, own, of_.tasks_[t]));
             part.sums[m - matrices.first] = added_up(sums, of_.shape_);
         }
         return part;
@@ -154,21 +154,21 @@ class LeftOutPieces::OnDevices {
           }) {}
 
     template <class Done>
-    void run(const Round &round, std::span<const std::uint64_t> todo, RunControl &control, const Done &done) {
+    void run(const Round &round, std::span<const std::uint64_t> todo, const Done &done) {
         const int threads = std::max(threads_ / static_cast<int>(devices_.count()), 1);
         devices_.share(
-            todo, [&](const LeftOutOnDevice &device) { return at_once(device, control); },
+            todo, [&](const LeftOutOnDevice &device) { return at_once(device); },
             [&](LeftOutOnDevice &device, std::span<const std::uint64_t> pieces) {
-                with_threads(threads, [&] { run_on(device, round, pieces, control, done); });
+                with_threads(threads, [&] { run_on(device, round, pieces, done); });
             });
     }
 
     std::int64_t peak_bytes() const { return devices_.peak_bytes(); }
 
   private:
-    std::uint64_t at_once(const LeftOutOnDevice &device, RunControl &control) const {
+    std::uint64_t at_once(const LeftOutOnDevice &device) const {
         const double each = of_.piece_seconds(seconds_);
-        const double in_time = control.pieces().store ? seconds_between_parts / each : 0x1p40;
+        const double in_time = call().pieces().store ? seconds_between_parts / each : 0x1p40;
         const double that_fit = of_.is_by_task() ? 0x1p40
                                                  : static_cast<double>(device.at_once()) /
                                                        static_cast<double>(of_.matrices_of_piece_);
@@ -178,16 +178,16 @@ class LeftOutPieces::OnDevices {
     // Consecutive ones, of a task of one matrix, together.
     template <class Done>
     void run_on(LeftOutOnDevice &device, const Round &round, std::span<const std::uint64_t> pieces,
-                RunControl &control, const Done &done) {
+                const Done &done) {
         for (std::size_t k = 0, end = 0; k < pieces.size(); k = end) {
-            control.begin_piece();
+            call().begin_piece();
             const NumberRange matrices = round.matrices_of(pieces[k]);
             for (end = k + 1; of_.is_by_task() && end < pieces.size() &&
                               pieces[end] == pieces[k] + (end - k) &&
                               round.matrices_of(pieces[end]).first == matrices.first;)
                 ++end;
             const NumberRange tasks{round.tasks_of(pieces[k]).first, round.tasks_of(pieces[end - 1]).last};
-            std::vector<LineSums> sums = sums_on(device, round, matrices, tasks, control);
+            std::vector<LineSums> sums = sums_on(device, round, matrices, tasks);
             const std::size_t each = sums.size() / (end - k);
             for (std::size_t i = k; i < end; ++i) {
                 LeftOutPart part = round.nothing();
@@ -200,13 +200,13 @@ class LeftOutPieces::OnDevices {
 
     // Of each task, or of each matrix.
     std::vector<LineSums> sums_on(LeftOutOnDevice &device, const Round &round, NumberRange matrices,
-                                  NumberRange tasks, RunControl &control) const {
+                                  NumberRange tasks) const {
         std::vector<LineSums> all;
         for (std::uint64_t first = matrices.first; first < matrices.last; first += device.at_once()) {
             std::vector<GridMatrix> lines;
             const std::uint64_t end = std::min<std::uint64_t>(first + device.at_once(), matrices.last);
             for (std::uint64_t m = first; m < end; ++m) lines.push_back(round.lines(m));
-            const std::vector<LineSums> sums = device.run(lines, tasks, control);
+            const std::vector<LineSums> sums = device.run(lines, tasks);
             if (of_.is_by_task()) return sums;
             const std::size_t of_one = sums.size() / lines.size();
             for (std::size_t k = 0; k < lines.size(); ++k)
@@ -226,25 +226,24 @@ double LeftOutPieces::piece_seconds(double of_matrix) const {
                         : of_matrix * static_cast<double>(matrices_of_piece_);
 }
 
-std::int64_t LeftOutPieces::run(const Matrices &matrices, const LeftOutDevices &where,
-                                RunControl &control) const {
+std::int64_t LeftOutPieces::run(const Matrices &matrices, const LeftOutDevices &where) const {
     const std::uint64_t pieces = count();
     std::optional<OnDevices> devices;
     if (where.queues) devices.emplace(*this, *where.queues, where.seconds, where.threads);
-    PieceScope scope = control.pieces();
+    PieceScope scope = call().pieces();
     for (std::uint64_t first = 0; first < pieces; first += pieces_of_round_, ++scope.task.block) {
-        RunControl own(control, 1, scope);
+        CurrentCall own(1, scope);
         const Round round(*this, matrices, first);
-        const Charge held(&control.memory(), static_cast<std::int64_t>(round.count()) *
-                                                 std::ssize(round.nothing().sums) * shape_.no_sums().bytes());
-        const auto one = [&](std::uint64_t k) { return round.on_processor(k, own); };
+        const Charge held(&call().memory(), static_cast<std::int64_t>(round.count()) *
+                                                std::ssize(round.nothing().sums) * shape_.no_sums().bytes());
+        const auto one = [&](std::uint64_t k) { return round.on_processor(k); };
         const std::vector<LeftOutPart> parts =
-            parts_of_pieces(own, round.count(), piece_seconds(devices ? where.seconds : seconds_),
-                            round.nothing(), [&](std::span<const std::uint64_t> todo, const auto &done) {
+            parts_of_pieces(round.count(), piece_seconds(devices ? where.seconds : seconds_), round.nothing(),
+                            [&](std::span<const std::uint64_t> todo, const auto &done) {
                                 if (devices)
-                                    devices->run(round, todo, own, done);
+                                    devices->run(round, todo, done);
                                 else
-                                    each_on_its_thread(own, one)(todo, done);
+                                    each_on_its_thread(one)(todo, done);
                             });
         if (!scope.store || !scope.store->is_of_one_shard()) round.tell(parts);
     }

@@ -5,8 +5,8 @@
 
 #include "jit/queue/device_queues.hpp"
 #include "lib/glynn/minors/left_out_on_device.hpp"
+#include "lib/run/call.hpp"
 #include "lib/run/parts.hpp"
-#include "lib/run/run_control.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -36,9 +36,9 @@ class LeftOutPieces {
 
     ShardCount shards() const;
 
-    // Those that the control's store has are taken from it. Progress is in seconds as predicted, of a thread
+    // Those that the call's store has are taken from it. Progress is in seconds as predicted, of a thread
     // or a device. Returns the bytes that devices took.
-    std::int64_t run(const Matrices &matrices, const LeftOutDevices &where, RunControl &control) const;
+    std::int64_t run(const Matrices &matrices, const LeftOutDevices &where) const;
 
   private:
     class Round;

@@ -36,10 +36,10 @@ double seconds_of_term(const LeftOutShape &shape) {
     return shape.is_complex ? 1.1e-9 : 0.4e-9;
 }
 
-LineSums summed(const LeftOutShape &shape, const GridMatrix &lines, int threads, RunControl &control) {
+LineSums summed(const LeftOutShape &shape, const GridMatrix &lines, int threads) {
     return sum_of_pieces(
         shape.share().in_tasks(), threads, [&] { return shape.no_sums(); },
-        [&](NumberRange task) { return sums_of_task(shape, lines, task, control); }, add_task);
+        [&](NumberRange task) { return sums_of_task(shape, lines, task); }, add_task);
 }
 
 } // namespace
@@ -63,8 +63,7 @@ std::int64_t LeftOutShape::bytes(int threads) const {
     return table * (tasks + 1) + of_thread * std::min<std::int64_t>(threads, tasks);
 }
 
-LineSums sums_of_task(const LeftOutShape &shape, const GridMatrix &lines, NumberRange task,
-                      RunControl &control) {
+LineSums sums_of_task(const LeftOutShape &shape, const GridMatrix &lines, NumberRange task) {
     const CountedColumns a = lines.view();
     const bool gradients = shape.what == LeftOut::gradients;
     const StepPieces share = shape.share();
@@ -78,7 +77,7 @@ LineSums sums_of_task(const LeftOutShape &shape, const GridMatrix &lines, Number
             add_gradient(a, some.first, some.last, space.get(), sums);
         else
             add_minors(a, some.first, some.last, space.get(), sums);
-        if (is_long) control.advance(work * some.size());
+        if (is_long) call().advance(work * some.size());
     }
     return sums;
 }
@@ -88,8 +87,8 @@ void add_task(const LineSums &task, LineSums &all) {
     add(task.whole, all.whole);
 }
 
-LeftOutSums::LeftOutSums(const LeftOutShape &shape, const GridMatrix &lines, int threads, RunControl &control)
-    : LeftOutSums(shape.what, lines, summed(shape, lines, threads, control)) {}
+LeftOutSums::LeftOutSums(const LeftOutShape &shape, const GridMatrix &lines, int threads)
+    : LeftOutSums(shape.what, lines, summed(shape, lines, threads)) {}
 
 LeftOutSums::LeftOutSums(LeftOut what, const GridMatrix &lines, LineSums sums)
     : what_(what),

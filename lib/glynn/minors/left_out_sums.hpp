@@ -8,8 +8,8 @@
 #include "jit/lanes/gradient_sum.hpp"
 #include "jit/lanes/line_sums.hpp"
 #include "lib/glynn/grid_matrix.hpp"
+#include "lib/run/call.hpp"
 #include "lib/run/numbered_sum.hpp"
-#include "lib/run/run_control.hpp"
 #include "lib/tape/tape_run.hpp"
 
 #include <algorithm>
@@ -50,14 +50,13 @@ struct LeftOutShape {
 };
 
 // Those of a task alone, of lines that are fixed; and a task's added to those of the tasks before it.
-LineSums sums_of_task(const LeftOutShape &shape, const GridMatrix &lines, NumberRange task,
-                      RunControl &control);
+LineSums sums_of_task(const LeftOutShape &shape, const GridMatrix &lines, NumberRange task);
 void add_task(const LineSums &task, LineSums &all);
 
 class LeftOutSums {
   public:
     // The lines are fixed, and stay. There are the same bits for any number of threads.
-    LeftOutSums(const LeftOutShape &shape, const GridMatrix &lines, int threads, RunControl &control);
+    LeftOutSums(const LeftOutShape &shape, const GridMatrix &lines, int threads);
     // Takes what was summed elsewhere.
     LeftOutSums(LeftOut what, const GridMatrix &lines, LineSums sums);
 

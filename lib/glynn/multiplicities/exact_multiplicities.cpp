@@ -7,10 +7,10 @@
 #include "lib/input/matrix.hpp"
 #include "lib/number/chinese_remainder.hpp"
 #include "lib/number/residues.hpp"
+#include "lib/run/call.hpp"
 #include "lib/run/cost.hpp"
 #include "lib/run/escalation.hpp"
 #include "lib/run/placement.hpp"
-#include "lib/run/run_control.hpp"
 #include "lib/ryser/ryser.hpp"
 #include "preprocess/gaussian.hpp"
 #include "preprocess/index.hpp"
@@ -187,7 +187,7 @@ std::optional<Sides> read_sides(const perm_csr &a, const Pattern &pattern) {
 }
 
 IntegerMultiplicities integer_multiplicities_of(const Sides &kinds, const InputPattern &input,
-                                                const Values &values, const Poll &poll) {
+                                                const Values &values) {
     IntegerMultiplicities out;
     out.ones = kinds.ones;
     std::vector<std::int32_t> place(at(input.pattern.cols), -1);
@@ -225,7 +225,7 @@ double factor_bits(const IntegerMultiplicities &a) {
     return bits;
 }
 
-mpq_class factor_of(const IntegerMultiplicities &a, const Poll &poll) {
+mpq_class factor_of(const IntegerMultiplicities &a) {
     mpz_class ways; // that the rows of ones can take the columns left
     mpz_fac_ui(ways.get_mpz_t(), static_cast<unsigned long>(a.ones));
     mpq_class factor = 1 / mpq_class(ways);
@@ -262,25 +262,23 @@ std::int64_t bytes_of_results(const IntegerMultiplicities &a) {
     return static_cast<std::int64_t>(std::min(times * (a.bits + factor_bits(a)) / 8, 0x1p61));
 }
 
-Gaussian permanent_modulo_primes(const IntegerMultiplicities &a, RunControl &control) {
-    const Poll poll = [&control] { control.poll(); };
+Gaussian permanent_modulo_primes(const IntegerMultiplicities &a) {
     const bool gaussian = !a.im.empty();
     const double residue_bytes =
         16 * matrices_of(a) + 8.0 * primes_at_once * static_cast<double>(a.re.size());
-    const Charge charge(&control.memory(),
+    const Charge charge(&call().memory(),
                         bytes_of_results(a) + static_cast<std::int64_t>(std::min(residue_bytes, 0x1p61)));
-    const std::vector<std::uint64_t> primes = primes_below(prime_bits, primes_for(a), gaussian, poll);
+    const std::vector<std::uint64_t> primes = primes_below(prime_bits, primes_for(a), gaussian);
     std::vector<std::uint64_t> residues;
     for (std::size_t first = 0; first < primes.size(); first += primes_at_once) {
         const auto begin = primes.begin() + static_cast<std::ptrdiff_t>(first);
         const auto count = static_cast<std::ptrdiff_t>(std::min(primes_at_once, primes.size() - first));
         const EngineResult some =
-            ryser_modular(a.plan, residues_of(a.pattern, a.re, a.im, {begin, begin + count}, poll), control);
+            ryser_modular(a.plan, residues_of(a.pattern, a.re, a.im, {begin, begin + count}));
         const auto &found = std::get<ResidueVector>(some.value);
         residues.insert(residues.end(), found.begin(), found.end());
     }
-    return from_residues(primes, residues, gaussian, poll, &control.memory()) *
-           Gaussian{factor_of(a, poll), 0};
+    return from_residues(primes, residues, gaussian, &call().memory()) * Gaussian{factor_of(a), 0};
 }
 
 // The permanent is c_0! c_1! times the coefficient of x^c_0 y^c_1 in prod_i (a_i0 x + a_i1 y)^r_i; y is 1
@@ -316,16 +314,15 @@ std::optional<TwoClasses> two_classes_of(const IntegerMultiplicities &a) {
     return out;
 }
 
-Gaussian permanent_of_two(const IntegerMultiplicities &a, TwoClasses kinds, RunControl &control) {
-    const Poll poll = [&control] { control.poll(); };
-    const Charge charge(&control.memory(), bytes_of_results(a));
-    const GaussianInteger x = coefficient(std::move(kinds.powers), kinds.first, poll, &control.memory());
+Gaussian permanent_of_two(const IntegerMultiplicities &a, TwoClasses kinds) {
+    const Charge charge(&call().memory(), bytes_of_results(a));
+    const GaussianInteger x = coefficient(std::move(kinds.powers), kinds.first, &call().memory());
     mpz_class orders, of_second;
     mpz_fac_ui(orders.get_mpz_t(), static_cast<unsigned long>(kinds.first));
     mpz_fac_ui(of_second.get_mpz_t(), static_cast<unsigned long>(kinds.second));
     orders *= of_second;
     poll();
-    return Gaussian{mpq_class(x.re * orders), mpq_class(x.im * orders)} * Gaussian{factor_of(a, poll), 0};
+    return Gaussian{mpq_class(x.re * orders), mpq_class(x.im * orders)} * Gaussian{factor_of(a), 0};
 }
 
 // No other way would take less.
@@ -335,7 +332,7 @@ void require_time(const Sides &kinds, double seconds, const Options &options) {
 }
 
 ExactMultiplicities result_of(const IntegerMultiplicities &a, const Sides &kinds, Engine engine,
-                              double seconds, const Gaussian &permanent, RunControl &control) {
+                              double seconds, const Gaussian &permanent) {
     ExactMultiplicities result;
     set_value(result.outcome, WideBall{permanent, {}});
     result.n = kinds.n;
@@ -343,28 +340,26 @@ ExactMultiplicities result_of(const IntegerMultiplicities &a, const Sides &kinds
     result.outcome.engine = engine;
     result.outcome.blocks = result.outcome.blocks_computed = 1;
     result.outcome.predicted_seconds = seconds;
-    result.outcome.counts.peak_bytes = control.memory().peak();
+    result.outcome.counts.peak_bytes = call().memory().peak();
     return result;
 }
 
 } // namespace
 
-std::optional<ExactMultiplicities> compute_exact_multiplicities(const perm_csr *a, const Options &options,
-                                                                RunControl &control) {
+std::optional<ExactMultiplicities> compute_exact_multiplicities(const perm_csr *a, const Options &options) {
     if (!is_for_kinds(a) || !is_usual(options)) return {};
     const std::optional<InputPattern> input = read_entries(*a);
     if (!input) return {};
     const std::optional<Sides> kinds = read_sides(*a, input->pattern);
     if (!kinds || kinds->written < least_written_of_two) return {};
-    const Poll poll = [&control] { control.poll(); };
-    const IntegerMultiplicities integers = integer_multiplicities_of(
-        *kinds, *input, read_values(*input, a->values, poll, &control.memory()), poll);
+    const IntegerMultiplicities integers =
+        integer_multiplicities_of(*kinds, *input, read_values(*input, a->values, &call().memory()));
     if (std::optional<TwoClasses> two = options.names_engine() ? std::nullopt : two_classes_of(integers)) {
         const double seconds = coefficient_seconds(two->powers, two->first);
         require_time(*kinds, seconds, options);
-        control.begin(0, seconds);
-        const Gaussian permanent = permanent_of_two(integers, *std::move(two), control);
-        return result_of(integers, *kinds, Engine::none, seconds, permanent, control);
+        call().begin(0, seconds);
+        const Gaussian permanent = permanent_of_two(integers, *std::move(two));
+        return result_of(integers, *kinds, Engine::none, seconds, permanent);
     }
     if (kinds->written < least_written) return {};
     const double serial = serial_seconds(integers), seconds = seconds_on(options.threads, serial);
@@ -372,11 +367,11 @@ std::optional<ExactMultiplicities> compute_exact_multiplicities(const perm_csr *
     if (integers.plan.terms > most_exact_terms || seconds > options.refuse_seconds ||
         seconds_on(usual_threads, serial) > worth_waiting || (fits && serial > worth_writing_out))
         return {};
-    control.begin(matrices_of(integers) * integers.plan.terms, seconds);
+    call().begin(matrices_of(integers) * integers.plan.terms, seconds);
     Gaussian permanent;
-    with_threads(options.threads, [&] { permanent = permanent_modulo_primes(integers, control); });
+    with_threads(options.threads, [&] { permanent = permanent_modulo_primes(integers); });
     ExactMultiplicities result =
-        result_of(integers, *kinds, engine_for(Goal::multiplicities), serial, permanent, control);
+        result_of(integers, *kinds, engine_for(Goal::multiplicities), serial, permanent);
     result.outcome.counts.subsets = integers.plan.terms;
     result.outcome.counts.operations =
         integers.plan.terms * static_cast<double>(primes_for(integers) * integers.plan.row_kinds.size());

@@ -11,8 +11,6 @@
 
 namespace libperm {
 
-class RunControl;
-
 struct ExactMultiplicities {
     Outcome outcome; // not rounded
     std::int64_t n = 0, nnz = 0;
@@ -20,8 +18,7 @@ struct ExactMultiplicities {
 
 // A sum over counts (lib/ryser/ryser.hpp) modulo primes, of what would have millions of entries, in memory
 // for the kinds alone. Empty where the general road is to answer: the matrix is smaller, has too many kinds,
-// or the options want something else. Throws Error when stopped by its control.
-std::optional<ExactMultiplicities> compute_exact_multiplicities(const perm_csr *a, const Options &options,
-                                                                RunControl &control);
+// or the options want something else. Throws Error when stopped by its call.
+std::optional<ExactMultiplicities> compute_exact_multiplicities(const perm_csr *a, const Options &options);
 
 } // namespace libperm

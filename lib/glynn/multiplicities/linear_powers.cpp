@@ -25,7 +25,7 @@ GaussianInteger operator*(const GaussianInteger &x, const GaussianInteger &y) {
     return product;
 }
 
-GaussianInteger power(GaussianInteger x, std::int32_t exponent, const Poll &poll) {
+GaussianInteger power(GaussianInteger x, std::int32_t exponent) {
     GaussianInteger result{1, 0};
     for (; exponent > 0; exponent /= 2) {
         poll();
@@ -66,16 +66,16 @@ double step_bits(const std::vector<LinearPower> &powers) {
 
 // What single terms are taken out of the product, so that neither constants nor slopes are 0, and the product
 // is turned round where that makes the degree less.
-GaussianInteger take_out_terms(std::vector<LinearPower> &powers, std::int64_t &degree, const Poll &poll) {
+GaussianInteger take_out_terms(std::vector<LinearPower> &powers, std::int64_t &degree) {
     GaussianInteger factor{1, 0};
     std::int64_t most = 0;
     std::vector<LinearPower> left;
     for (LinearPower &p : powers) {
         if (is_zero(p.constant)) {
-            factor = factor * power(p.slope, p.exponent, poll);
+            factor = factor * power(p.slope, p.exponent);
             degree -= p.exponent;
         } else if (is_zero(p.slope)) {
-            factor = factor * power(p.constant, p.exponent, poll);
+            factor = factor * power(p.constant, p.exponent);
         } else {
             most += p.exponent;
             left.push_back(std::move(p));
@@ -96,7 +96,7 @@ struct Recurrence {
     Polynomial d, s;
     mpz_class divisor;
 
-    Recurrence(const std::vector<LinearPower> &powers, const Poll &poll) : d{{1, 0}} {
+    Recurrence(const std::vector<LinearPower> &powers) : d{{1, 0}} {
         for (const LinearPower &p : powers) {
             poll();
             GaussianInteger by = p.slope;
@@ -126,18 +126,17 @@ struct Recurrence {
 
 } // namespace
 
-GaussianInteger coefficient(std::vector<LinearPower> powers, std::int64_t degree, const Poll &poll,
-                            MemoryAccount *account) {
+GaussianInteger coefficient(std::vector<LinearPower> powers, std::int64_t degree, MemoryAccount *account) {
     const double numbers = static_cast<double>(powers.size()) + 6; // kept, and on the way
     const Charge charge(account, static_cast<std::int64_t>(
                                      std::min(numbers * (bits_of(powers) + step_bits(powers)) / 4, 0x1p62)));
-    const GaussianInteger factor = take_out_terms(powers, degree, poll);
+    const GaussianInteger factor = take_out_terms(powers, degree);
     if (is_zero(factor)) return {};
     GaussianInteger first{1, 0};
-    for (const LinearPower &p : powers) first = first * power(p.constant, p.exponent, poll);
+    for (const LinearPower &p : powers) first = first * power(p.constant, p.exponent);
     const auto order = static_cast<std::int64_t>(powers.size());
     if (degree == 0) return factor * first;
-    const Recurrence recurrence(powers, poll);
+    const Recurrence recurrence(powers);
     Polynomial last(powers.size()); // f_k stands at k modulo their number
     last[0] = std::move(first);
     GaussianInteger next;

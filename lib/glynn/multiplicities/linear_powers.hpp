@@ -22,10 +22,9 @@ struct LinearPower { // (slope x + constant)^exponent
 };
 
 // The exact coefficient of x^degree. f = prod_i p_i^r_i has D f' = (sum_i r_i p_i' D / p_i) f, D = prod_i
-// p_i: each coefficient follows from as many before it as there are different p_i. Throws what `poll` and the
-// account do.
-GaussianInteger coefficient(std::vector<LinearPower> powers, std::int64_t degree, const Poll &poll,
-                            MemoryAccount *account);
+// p_i: each coefficient follows from as many before it as there are different p_i. Throws what polling and
+// the account do.
+GaussianInteger coefficient(std::vector<LinearPower> powers, std::int64_t degree, MemoryAccount *account);
 
 // What it takes on one thread, roughly.
 double coefficient_seconds(const std::vector<LinearPower> &powers, std::int64_t degree);

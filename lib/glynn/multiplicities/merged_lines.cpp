@@ -40,13 +40,13 @@ bool MergedLines::sort(std::int64_t lines, const Same &same, Kinds &kinds, Polle
     return true;
 }
 
-template <class Index> bool MergedLines::merge(const perm_csr &a, std::size_t value_bytes, const Poll &poll) {
+template <class Index> bool MergedLines::merge(const perm_csr &a, std::size_t value_bytes) {
     const auto *row_ptr = static_cast<const Index *>(a.row_ptr), *col = static_cast<const Index *>(a.col_idx);
     const auto *values = static_cast<const std::byte *>(a.values);
     if (row_ptr[0] != 0 || row_ptr[a.n_rows] != a.nnz) return false;
     for (std::int64_t i = 0; i < a.n_rows; ++i)
         if (row_ptr[i + 1] < row_ptr[i] || row_ptr[i + 1] > a.nnz) return false;
-    PolledSteps steps(poll);
+    PolledSteps steps;
     const auto are_same = [](const auto *x, const auto *y, std::size_t bytes) {
         return bytes == 0 || std::memcmp(x, y, bytes) == 0;
     };
@@ -91,13 +91,13 @@ template <class Index> bool MergedLines::merge(const perm_csr &a, std::size_t va
     return true;
 }
 
-std::optional<MergedLines> MergedLines::of(const perm_csr &a, const Poll &poll) {
+std::optional<MergedLines> MergedLines::of(const perm_csr &a) {
     if (!is_large_and_full(a)) return {};
     const std::size_t value_bytes =
         a.value_type == PERM_VALUE_PATTERN ? 0 : size_of(static_cast<perm_value_type>(a.value_type));
     MergedLines merged;
-    const bool is_merged = a.index_type == PERM_INDEX_I64 ? merged.merge<std::int64_t>(a, value_bytes, poll)
-                                                          : merged.merge<std::int32_t>(a, value_bytes, poll);
+    const bool is_merged = a.index_type == PERM_INDEX_I64 ? merged.merge<std::int64_t>(a, value_bytes)
+                                                          : merged.merge<std::int32_t>(a, value_bytes);
     return is_merged ? std::optional(std::move(merged)) : std::nullopt;
 }
 

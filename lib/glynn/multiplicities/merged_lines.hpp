@@ -16,7 +16,7 @@ class MergedLines {
   public:
     // Looks at each entry once. Empty where there is little to gain, where lines are of more kinds than are
     // told apart here, and where something is at fault, which the general way names.
-    static std::optional<MergedLines> of(const perm_csr &a, const Poll &poll);
+    static std::optional<MergedLines> of(const perm_csr &a);
 
     perm_csr csr() const; // of this
 
@@ -28,7 +28,7 @@ class MergedLines {
     // By same(k, line): whether line k is as `line`. False: there are too many kinds.
     template <class Same>
     static bool sort(std::int64_t lines, const Same &same, Kinds &kinds, PolledSteps &steps);
-    template <class Index> bool merge(const perm_csr &a, std::size_t value_bytes, const Poll &poll);
+    template <class Index> bool merge(const perm_csr &a, std::size_t value_bytes);
 
     Kinds rows_, columns_;
     std::vector<std::int64_t> row_ptr_, col_;

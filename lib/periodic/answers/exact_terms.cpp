@@ -45,11 +45,11 @@ void require_terms(const ResidueTerms &all, const std::vector<std::uint64_t> &pr
 }
 
 // Below 2^this are the whole numbers that the terms are, but for their signs.
-double bits_to_tell(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, RunControl &control) {
-    const IntegerEntries entries = integer_entries(plan, [&control] { control.poll(); });
-    const Charge of_terms(&control.memory(), count * static_cast<std::int64_t>(sizeof(Outcome)));
+double bits_to_tell(const PeriodicPlan &plan, std::int64_t first, std::int64_t count) {
+    const IntegerEntries entries = integer_entries(plan);
+    const Charge of_terms(&call().memory(), count * static_cast<std::int64_t>(sizeof(Outcome)));
     // The whole numbers are larger than the terms by their factor.
-    const std::vector<std::int64_t> bits = term_bits(plan, first, count, control);
+    const std::vector<std::int64_t> bits = term_bits(plan, first, count);
     double most = 0;
     for (std::size_t k = 0; k < bits.size(); ++k)
         most = std::max(most, static_cast<double>(bits[k]) +
@@ -69,9 +69,8 @@ constexpr double below_length = 0.01; // by so much the bits of a prime are fewe
 
 bool walks_on_device(const PeriodicPlan &plan) { return plan.tables && !plan.joined(); }
 
-TermPrimes primes_of_terms(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
-                           RunControl &control) {
-    const double most = bits_to_tell(plan, first, count, control);
+TermPrimes primes_of_terms(const PeriodicPlan &plan, std::int64_t first, std::int64_t count) {
+    const double most = bits_to_tell(plan, first, count);
     const bool on_gpu =
         walks_on_device(plan) && place(table_work(plan, first, count, most), plan.options).on_gpu;
     const int length = on_gpu ? modular_bits : bits_of_primes(plan, most);
@@ -79,15 +78,14 @@ TermPrimes primes_of_terms(const PeriodicPlan &plan, std::int64_t first, std::in
 }
 
 // A bit for the sign; another is spare, for machines whose logarithms differ in the last place.
-bool tell_terms(const TermPrimes &primes, const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
-                RunControl &control) {
+bool tell_terms(const TermPrimes &primes, const PeriodicPlan &plan, std::int64_t first, std::int64_t count) {
     return static_cast<double>(primes.count) * (primes.bits - below_length) >=
-           bits_to_tell(plan, first, count, control) + 1;
+           bits_to_tell(plan, first, count) + 1;
 }
 
 ExactTerms::ExactTerms(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
-                       const TermPrimes &primes, const Poll &poll)
-    : plan_(plan), first_(first), count_(count), primes_(primes), entries_(integer_entries(plan, poll)) {
+                       const TermPrimes &primes)
+    : plan_(plan), first_(first), count_(count), primes_(primes), entries_(integer_entries(plan)) {
     if (plan.options.device == Device::gpu && primes.bits > modular_bits)
         throw Error(PERM_UNSUPPORTED,
                     "the numbers were begun with primes that a GPU does not take: begin them with a "
@@ -106,13 +104,12 @@ std::string ExactTerms::scale() const {
     return digest_of_bytes(entries_.per_cell.get_str(62) + " " + entries_.of_ends.get_str(62));
 }
 
-ResidueTerms ExactTerms::residues(RunControl &control) {
-    const Poll poll = [&control] { control.poll(); };
+ResidueTerms ExactTerms::residues() {
     const std::size_t times = plan_.real ? 1 : 2; // each prime
     const NumberedPieces pieces = pieces_of(primes_, plan_.joined());
     const double bytes = 16.0 * static_cast<double>(primes_.count) * static_cast<double>(count_);
-    charge_ = Charge(&control.memory(), static_cast<std::int64_t>(std::min(bytes, 0x1p62)));
-    all_ = primes_below(primes_.bits, static_cast<std::size_t>(primes_.count), !plan_.real, poll);
+    charge_ = Charge(&call().memory(), static_cast<std::int64_t>(std::min(bytes, 0x1p62)));
+    all_ = primes_below(primes_.bits, static_cast<std::size_t>(primes_.count), !plan_.real);
     const auto find = [&](std::span<const std::uint64_t> todo, const auto &done) {
         const auto walk = [&](const DeviceQueues *queues) {
             on_gpu_ = queues != nullptr;
@@ -128,18 +125,19 @@ ResidueTerms ExactTerms::residues(RunControl &control) {
                 parts[t].by_prime.resize(left[t]);
                 chosen.insert(chosen.end(), begin, begin + static_cast<std::ptrdiff_t>(left[t].load()));
             }
-            RunControl walking(control, 0); // pieces are what is counted
+            Call &of_pieces = call(); // these are what is counted
+            const CurrentCall walking(0);
             const TellTerms tell = [&](std::size_t k, std::vector<std::uint64_t> terms) {
                 const std::size_t t = k / each;
                 parts[t].by_prime[k % each] = std::move(terms);
                 if (--left[t] > 0) return;
                 done(todo[t], std::move(parts[t]));
-                control.advance(1);
+                of_pieces.advance(1);
             };
-            if (!queues) return find_by_recurrence(plan_, entries_, chosen, first_, count_, walking, tell);
+            if (!queues) return find_by_recurrence(plan_, entries_, chosen, first_, count_, tell);
             const Pattern none;
-            const Residues residues = residues_of(none, entries_.re, entries_.im, chosen, poll);
-            find_by_table(plan_, residues, first_, count_, queues, walking, tell);
+            const Residues residues = residues_of(none, entries_.re, entries_.im, chosen);
+            find_by_table(plan_, residues, first_, count_, queues, tell);
         };
         const double share = static_cast<double>(todo.size()) / static_cast<double>(pieces.count());
         if (primes_.bits <= modular_bits && walks_on_device(plan_))
@@ -148,9 +146,9 @@ ResidueTerms ExactTerms::residues(RunControl &control) {
         else
             walk(nullptr);
     };
-    std::vector<PieceTerms> parts = parts_of_pieces(control, pieces.count(), 1, PieceTerms(), find);
+    std::vector<PieceTerms> parts = parts_of_pieces(pieces.count(), 1, PieceTerms(), find);
     ResidueTerms terms;
-    const bool is_of_one_shard = control.pieces().store && control.pieces().store->is_of_one_shard();
+    const bool is_of_one_shard = call().pieces().store && call().pieces().store->is_of_one_shard();
     if (is_of_one_shard) return terms;
     for (PieceTerms &part : parts)
         std::move(part.by_prime.begin(), part.by_prime.end(), std::back_inserter(terms));
@@ -158,9 +156,8 @@ ResidueTerms ExactTerms::residues(RunControl &control) {
     return terms;
 }
 
-std::vector<Outcome> ExactTerms::outcomes(const ResidueTerms &terms, RunControl &control) const {
-    const Poll poll = [&control] { control.poll(); };
-    const ChineseRemainder numbers(all_, !plan_.real, poll, &control.memory());
+std::vector<Outcome> ExactTerms::outcomes(const ResidueTerms &terms) const {
+    const ChineseRemainder numbers(all_, !plan_.real, &call().memory());
     std::vector<Outcome> outcomes(static_cast<std::size_t>(count_));
     parallel_for(outcomes.size(), [&](std::uint64_t t) {
         std::vector<std::uint64_t> residues(all_.size());
@@ -169,7 +166,7 @@ std::vector<Outcome> ExactTerms::outcomes(const ResidueTerms &terms, RunControl 
         mpz_pow_ui(factor.get_mpz_t(), entries_.per_cell.get_mpz_t(),
                    static_cast<unsigned long>(first_) + static_cast<unsigned long>(t));
         factor *= entries_.of_ends;
-        const Gaussian whole = numbers.from(residues, poll);
+        const Gaussian whole = numbers.from(residues);
         set_value(outcomes[t], WideBall{whole / Gaussian{factor, 0}, {}});
         outcomes[t].exact = true;
         outcomes[t].on_gpu = on_gpu_;

@@ -32,12 +32,10 @@ struct TermPrimes {
 };
 
 // Those that are quickest by the plan's options. Throws Error where the terms are too long.
-TermPrimes primes_of_terms(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
-                           RunControl &control);
+TermPrimes primes_of_terms(const PeriodicPlan &plan, std::int64_t first, std::int64_t count);
 
 // Whether they are as many as the terms take, whoever named them. Throws the same.
-bool tell_terms(const TermPrimes &primes, const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
-                RunControl &control);
+bool tell_terms(const TermPrimes &primes, const PeriodicPlan &plan, std::int64_t first, std::int64_t count);
 
 // The pieces that these fall into, by what is said here alone.
 NumberedPieces pieces_of(const TermPrimes &primes, bool joined);
@@ -46,15 +44,14 @@ class ExactTerms {
   public:
     // Of a(first), a(first + 1), ...; the plan must outlive it. Throws Error (PERM_UNSUPPORTED) where a GPU
     // is named that does not take these primes.
-    ExactTerms(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, const TermPrimes &primes,
-               const Poll &poll);
+    ExactTerms(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, const TermPrimes &primes);
 
     std::string scale() const; // a digest: what the terms are multiplied with to be whole
 
-    // In the pieces of the control, whose progress counts them; on the devices of the plan's options.
-    ResidueTerms residues(RunControl &control);
+    // In the pieces of the call, whose progress counts them; on the devices of the plan's options.
+    ResidueTerms residues();
     // From those.
-    std::vector<Outcome> outcomes(const ResidueTerms &residues, RunControl &control) const;
+    std::vector<Outcome> outcomes(const ResidueTerms &residues) const;
 
   private:
     const PeriodicPlan &plan_;

@@ -113,28 +113,27 @@ std::vector<Gaussian> magnitudes_of(const PeriodicPlan &plan) {
 template <class A>
 std::vector<Ranged<Signed<A>>> terms_by_squares(const PeriodicPlan &plan, const SquaredEntries &entries,
                                                 const std::vector<Ranged<Signed<A>>> &factors,
-                                                std::int64_t first, std::int64_t count, RunControl &control) {
+                                                std::int64_t first, std::int64_t count) {
     using Numbers = RangedOperations<Signed<A>>;
     const Numbers numbers;
     std::vector<Ranged<Signed<A>>> terms;
     if (plan.joined()) {
         for (std::int64_t m = first; m < first + count; ++m)
-            terms.push_back(FloatSquares<A>::term(plan, entries, m, control));
+            terms.push_back(FloatSquares<A>::term(plan, entries, m));
         return terms;
     }
     const auto advance_to_first = [&](PeriodWalk<Numbers> &walk) {
-        walk.set(FloatSquares<A>::advanced(plan, entries, walk.numbers(), first - plan.open.least, control));
+        walk.set(FloatSquares<A>::advanced(plan, entries, walk.numbers(), first - plan.open.least));
         return first;
     };
-    walk_open(plan, numbers, factors, first, count, control, advance_to_first,
+    walk_open(plan, numbers, factors, first, count, advance_to_first,
               [&](const auto &x) { terms.push_back(x); });
     return terms;
 }
 
 template <class N>
 std::vector<Outcome> terms_in(const PeriodicPlan &plan, const std::vector<Gaussian> &values,
-                              std::int64_t first, std::int64_t count, Arithmetic arithmetic,
-                              RunControl &control) {
+                              std::int64_t first, std::int64_t count, Arithmetic arithmetic) {
     using Numbers = RangedOperations<N>;
     const Numbers numbers;
     const auto factors_as = [&]<class M>() {
@@ -171,17 +170,17 @@ std::vector<Outcome> terms_in(const PeriodicPlan &plan, const std::vector<Gaussi
         const auto factors = factors_as.template operator()<Signed<A>>();
         const std::vector<Gaussian> sizes = bounds_itself ? std::vector<Gaussian>() : magnitudes_of(plan);
         const SquaredEntries entries{values, bounds_itself ? values : sizes};
-        for (const auto &number : terms_by_squares<A>(plan, entries, factors, first, count, control))
+        for (const auto &number : terms_by_squares<A>(plan, entries, factors, first, count))
             tell(number, 4 * states + 8 + of_vectors, of_matrix);
         return outcomes;
     }
     const std::vector<Ranged<N>> factors = factors_as.template operator()<N>();
-    for (const auto &number : terms_of(plan, numbers, factors, first, count, control)) tell(number, 0, 0);
+    for (const auto &number : terms_of(plan, numbers, factors, first, count)) tell(number, 0, 0);
     return outcomes;
 }
 
-Growth growth_of_sizes(const PeriodicPlan &plan, const std::vector<Gaussian> &sizes, RunControl &control) {
-    return plan.growth_of_sizes->get([&] { return growth_of(plan, sizes, control); });
+Growth growth_of_sizes(const PeriodicPlan &plan, const std::vector<Gaussian> &sizes) {
+    return plan.growth_of_sizes->get([&] { return growth_of(plan, sizes); });
 }
 
 [[noreturn]] void throw_too_long(std::int64_t length) {
@@ -240,25 +239,20 @@ double float_seconds(const PeriodicPlan &plan, std::int64_t first, std::int64_t 
     return std::min(cost.walking, cost.squaring);
 }
 
-std::vector<Outcome> float_terms(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, bool dd,
-                                 RunControl &control) {
+std::vector<Outcome> float_terms(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, bool dd) {
     using number::Complex, number::DD, number::Real;
     require_range(plan, first + count - 1);
     if (!plan.real && dd)
-        return terms_in<Signed<Complex<DD<double>>>>(plan, plan.values, first, count, Arithmetic::complex_dd,
-                                                     control);
+        return terms_in<Signed<Complex<DD<double>>>>(plan, plan.values, first, count, Arithmetic::complex_dd);
     if (!plan.real)
-        return terms_in<Signed<Complex<Real<double>>>>(plan, plan.values, first, count, Arithmetic::complex,
-                                                       control);
+        return terms_in<Signed<Complex<Real<double>>>>(plan, plan.values, first, count, Arithmetic::complex);
     if (dd)
         return plan.nonnegative
-                   ? terms_in<NonNegative<DD<double>>>(plan, plan.values, first, count, Arithmetic::dd,
-                                                       control)
-                   : terms_in<Signed<DD<double>>>(plan, plan.values, first, count, Arithmetic::dd, control);
+                   ? terms_in<NonNegative<DD<double>>>(plan, plan.values, first, count, Arithmetic::dd)
+                   : terms_in<Signed<DD<double>>>(plan, plan.values, first, count, Arithmetic::dd);
     return plan.nonnegative
-               ? terms_in<NonNegative<Real<double>>>(plan, plan.values, first, count, Arithmetic::real,
-                                                     control)
-               : terms_in<Signed<Real<double>>>(plan, plan.values, first, count, Arithmetic::real, control);
+               ? terms_in<NonNegative<Real<double>>>(plan, plan.values, first, count, Arithmetic::real)
+               : terms_in<Signed<Real<double>>>(plan, plan.values, first, count, Arithmetic::real);
 }
 
 double most_bits(const PeriodicPlan &plan, std::int64_t m) {
@@ -283,15 +277,14 @@ double most_bits(const PeriodicPlan &plan, std::int64_t m) {
     return std::max((bits * (1 + 1e-12) + 1e-9) * static_cast<double>(m), 0.0) + 2;
 }
 
-double estimated_bits(const PeriodicPlan &plan, std::int64_t m, RunControl &control) {
+double estimated_bits(const PeriodicPlan &plan, std::int64_t m) {
     const std::vector<Gaussian> sizes = magnitudes_of(plan);
     if (plan.tables || !is_bracketed(plan, sizes)) return most_bits(plan, m);
-    const Growth growth = growth_of_sizes(plan, sizes, control);
+    const Growth growth = growth_of_sizes(plan, sizes);
     return std::log2(std::max(growth.value, 1.0)) * static_cast<double>(m) + 2;
 }
 
-std::vector<std::int64_t> term_bits(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
-                                    RunControl &control) {
+std::vector<std::int64_t> term_bits(const PeriodicPlan &plan, std::int64_t first, std::int64_t count) {
     if (plan.tables) {
         std::vector<std::int64_t> bits;
         for (std::int64_t m = first; m < first + count; ++m)
@@ -300,11 +293,11 @@ std::vector<std::int64_t> term_bits(const PeriodicPlan &plan, std::int64_t first
     }
     const std::vector<Gaussian> sizes = magnitudes_of(plan);
     if (plan.joined() && is_bracketed(plan, sizes))
-        return trace_bits(plan, first, count, growth_of_sizes(plan, sizes, control));
+        return trace_bits(plan, first, count, growth_of_sizes(plan, sizes));
     require_range(plan, first + count - 1);
     std::vector<std::int64_t> bits;
     for (const Outcome &outcome :
-         terms_in<NonNegative<number::Real<double>>>(plan, sizes, first, count, Arithmetic::real, control)) {
+         terms_in<NonNegative<number::Real<double>>>(plan, sizes, first, count, Arithmetic::real)) {
         if (!std::isfinite(outcome.error.mantissa)) throw_too_long(first + count - 1);
         const Scaled most = (Ball{outcome.value, {}} + Ball{outcome.error, {}}).value;
         bits.push_back(most.mantissa == 0 ? 1 : most.exp2 + 2);

@@ -26,10 +26,10 @@ struct Image {
 // The whole numbers below half the product of the primes in absolute value.
 template <class Of>
 std::vector<mpz_class> whole_numbers(const std::vector<const Image *> &images, std::size_t count,
-                                     const Of &of, const Poll &poll) {
+                                     const Of &of) {
     std::vector<std::uint64_t> primes;
     for (const Image *image : images) primes.push_back(image->prime);
-    const ChineseRemainder numbers(primes, false, poll);
+    const ChineseRemainder numbers(primes, false);
     std::vector<mpz_class> out(count);
     parallel_for(count, [&](std::uint64_t k) {
         std::vector<std::uint64_t> residues;
@@ -37,7 +37,7 @@ std::vector<mpz_class> whole_numbers(const std::vector<const Image *> &images, s
             const std::vector<std::uint64_t> &some = of(*image);
             residues.push_back(k < some.size() ? some[k] : 0);
         }
-        out[k] = numbers.from(residues, poll).re.get_num();
+        out[k] = numbers.from(residues).re.get_num();
     });
     return out;
 }
@@ -48,8 +48,7 @@ double bits_of(const mpz_class &x) {
 
 class Search {
   public:
-    Search(const PeriodicPlan &plan, RunControl &control)
-        : plan_(&plan), control_(&control), entries_(integer_entries(plan, poll())) {
+    Search(const PeriodicPlan &plan) : plan_(&plan), entries_(integer_entries(plan)) {
         first_ = plan.joined() ? 1 : 0;
         longest_ = plan.recurrence_order() + (plan.joined() ? 0 : plan.open.least);
         count_ = 2 * longest_ + 2;
@@ -62,15 +61,14 @@ class Search {
         const std::size_t order = longest_order();
         // The terms and coefficients that the proof is about (docs/periodic.md).
         const std::int64_t looked_at = static_cast<std::int64_t>(order) + longest_ + 1;
-        const std::vector<std::int64_t> bits = term_bits(*plan_, first_, looked_at, *control_);
+        const std::vector<std::int64_t> bits = term_bits(*plan_, first_, looked_at);
         const double of_terms = static_cast<double>(*std::max_element(bits.begin(), bits.end())) +
                                 factor_bits(entries_, first_ + looked_at);
         std::vector<mpz_class> c;
         for (;;) {
             const std::vector<const Image *> used = of_longest_order();
             std::vector<mpz_class> next = whole_numbers(
-                used, longest_order() + 1, [](const Image &i) -> const auto & { return i.recurrence.c; },
-                poll());
+                used, longest_order() + 1, [](const Image &i) -> const auto & { return i.recurrence.c; });
             const bool is_stable = next == c;
             c = std::move(next);
             double largest = 0;
@@ -90,10 +88,6 @@ class Search {
   private:
     static constexpr std::size_t residues_at_once_ = 8;
 
-    Poll poll() const {
-        return [control = control_] { control->poll(); };
-    }
-
     void refuse_if_long(std::size_t primes) const {
         const double order = static_cast<double>(longest_),
                      seconds = exact_seconds(*plan_, first_, count_, 62.0 * static_cast<double>(primes)) +
@@ -105,16 +99,15 @@ class Search {
     }
 
     void add_images(std::size_t more) {
-        const std::vector<std::uint64_t> all =
-            primes_below(residue_bits_, images_.size() + more, false, poll());
+        const std::vector<std::uint64_t> all = primes_below(residue_bits_, images_.size() + more, false);
         const std::vector<std::uint64_t> primes(all.begin() + static_cast<std::ptrdiff_t>(images_.size()),
                                                 all.end());
-        const Charge charge(&control_->memory(),
+        const Charge charge(&call().memory(),
                             static_cast<std::int64_t>(primes.size()) * count_ * std::int64_t{32});
-        ResidueTerms terms = terms_modulo(*plan_, entries_, primes, first_, count_, *control_);
+        ResidueTerms terms = terms_modulo(*plan_, entries_, primes, first_, count_);
         std::vector<Image> images(primes.size());
         parallel_for(primes.size(), [&](std::uint64_t k) {
-            Recurrence recurrence = shortest_recurrence(terms[k], primes[k], poll());
+            Recurrence recurrence = shortest_recurrence(terms[k], primes[k]);
             images[k] = {primes[k], std::move(terms[k]), std::move(recurrence)};
         });
         for (Image &image : images) images_.push_back(std::move(image));
@@ -140,7 +133,7 @@ class Search {
         out.checked = count_ - 2 * out.order;
         const std::vector<mpz_class> a = whole_numbers(
             used, std::min<std::size_t>(c.size(), static_cast<std::size_t>(count_)),
-            [](const Image &i) -> const auto & { return i.terms; }, poll());
+            [](const Image &i) -> const auto & { return i.terms; });
         // The whole numbers are A(m) = a(m) per_cell^m of_ends: back to a(m).
         mpz_class power = 1;
         for (const mpz_class &x : c) {
@@ -166,7 +159,6 @@ class Search {
     }
 
     const PeriodicPlan *plan_;
-    RunControl *control_;
     IntegerEntries entries_;
     std::int64_t first_ = 0, longest_ = 0, count_ = 0;
     int residue_bits_ = 0; // of the primes
@@ -175,8 +167,8 @@ class Search {
 
 } // namespace
 
-GeneratingFunction generating_function(const PeriodicPlan &plan, RunControl &control) {
-    if (plan.tables && plan.may_be_written) return generating_function(written_out(plan, control), control);
+GeneratingFunction generating_function(const PeriodicPlan &plan) {
+    if (plan.tables && plan.may_be_written) return generating_function(written_out(plan));
     if (plan.tables)
         throw Error(
             PERM_REFUSED_MEMORY,
@@ -184,8 +176,8 @@ GeneratingFunction generating_function(const PeriodicPlan &plan, RunControl &con
     if (!plan.real)
         throw Error(PERM_UNSUPPORTED,
                     "the generating function is found for real entries alone: these are complex");
-    const Charge of_plan(&control.memory(), held_bytes(plan));
-    return Search(plan, control).find();
+    const Charge of_plan(&call().memory(), held_bytes(plan));
+    return Search(plan).find();
 }
 
 } // namespace libperm

@@ -21,6 +21,6 @@ struct GeneratingFunction {
 
 // Throws Error (PERM_UNSUPPORTED) for entries that are not real, PERM_REFUSED_TIME or _MEMORY beyond the
 // limits.
-GeneratingFunction generating_function(const PeriodicPlan &plan, RunControl &control);
+GeneratingFunction generating_function(const PeriodicPlan &plan);
 
 } // namespace libperm

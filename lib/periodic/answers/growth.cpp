@@ -32,8 +32,8 @@ constexpr double enough = 1e-14; // of the bracket's width; rounding leaves abou
 // T + s: with s > 0 it converges where the loops of T have lengths with a common divisor too. x > 0 stays so.
 class Bracket {
   public:
-    Bracket(const PeriodBlock &block, const std::vector<double> &factors, RunControl &control)
-        : block_(&block), walk_(numbers_, factors), control_(&control), x_(block.states, 1) {}
+    Bracket(const PeriodBlock &block, const std::vector<double> &factors)
+        : block_(&block), walk_(numbers_, factors), x_(block.states, 1) {}
 
     Growth find() {
         // Every rounding on the way of a term, and that of the quotient.
@@ -43,7 +43,7 @@ class Bracket {
         int idle = 0;
         constexpr int most_steps = 20000, patience = 200;
         for (int step = 0; step < most_steps && idle < patience; ++step) {
-            control_->advance(moves_of(block_->levels));
+            call().advance(moves_of(block_->levels));
             walk_.set(x_);
             walk_.advance(block_->levels);
             const std::vector<double> &y = walk_.numbers();
@@ -71,7 +71,6 @@ class Bracket {
     const PeriodBlock *block_;
     Doubles numbers_;
     PeriodWalk<Doubles> walk_;
-    RunControl *control_;
     std::vector<double> x_;
 };
 
@@ -115,10 +114,10 @@ constexpr double smallest = 1e-120; // of x: what a period makes of it does not 
 class GrowthOnCpu {
   public:
     GrowthOnCpu(const TableProgram &program, std::int32_t used, const std::vector<double> &factors,
-                const std::vector<bool> &ones, RunControl &control)
+                const std::vector<bool> &ones)
         : factors_(factors),
-          table_(program, used, numbers_, factors_, ones, control),
-          charge_(&control.memory(), static_cast<std::int64_t>(8 * table_.numbers().size())),
+          table_(program, used, numbers_, factors_, ones),
+          charge_(&call().memory(), static_cast<std::int64_t>(8 * table_.numbers().size())),
           x_(table_.numbers().size()) {}
 
     void begin(const std::uint64_t *state) {
@@ -168,8 +167,8 @@ class GrowthOnCpu {
 class GrowthOnDevice {
   public:
     GrowthOnDevice(DeviceQueue &queue, const TableProgram &program, std::int32_t used,
-                   const std::vector<double> &factors, const std::vector<bool> &ones, RunControl &control)
-        : queue_(queue), table_(queue, program, used, StateNumbers(true), control), x_(queue), found_(queue) {
+                   const std::vector<double> &factors, const std::vector<bool> &ones)
+        : queue_(queue), table_(queue, program, used, StateNumbers(true)), x_(queue), found_(queue) {
         std::vector<double> coefficients;
         for (const double a : factors) coefficients.insert(coefficients.end(), {a, a});
         table_.take(coefficients, ones);
@@ -305,8 +304,7 @@ double roundings_of(const TableProgram &program) {
 
 } // namespace
 
-Growth table_growth(const PeriodicPlan &plan, const std::vector<double> &factors, DeviceQueue *queue,
-                    RunControl &control) {
+Growth table_growth(const PeriodicPlan &plan, const std::vector<double> &factors, DeviceQueue *queue) {
     const TableProgram &program = *plan.tables;
     const ProductRange cell = range_of_cell(plan.matrix, factors);
     const double least = std::pow(cell.least, program.periods), most = std::pow(cell.most, program.periods);
@@ -324,14 +322,13 @@ Growth table_growth(const PeriodicPlan &plan, const std::vector<double> &factors
             growth.take(Iteration(table, program, rounding, most, growth.lower).find(state, zeros));
         };
         if (queue)
-            iterate(GrowthOnDevice(*queue, program, used, factors, ones, control));
+            iterate(GrowthOnDevice(*queue, program, used, factors, ones));
         else
-            iterate(GrowthOnCpu(program, used, factors, ones, control));
+            iterate(GrowthOnCpu(program, used, factors, ones));
         return zeros;
     };
     if (!plan.joined()) {
-        const std::vector<CellSymmetry> symmetries =
-            symmetries_of(plan.matrix, [&control] { control.poll(); });
+        const std::vector<CellSymmetry> symmetries = symmetries_of(plan.matrix);
         const bool turns = std::any_of(symmetries.begin(), symmetries.end(),
                                        [](const CellSymmetry &s) { return s.reversed; });
         // What leads from the start to each leads, turned around, from each to the end.
@@ -359,7 +356,7 @@ Growth table_growth(const PeriodicPlan &plan, const std::vector<double> &factors
 namespace {
 
 // The same, where it is predicted to take less.
-Growth table_growth(const PeriodicPlan &plan, const std::vector<double> &factors, RunControl &control) {
+Growth table_growth(const PeriodicPlan &plan, const std::vector<double> &factors) {
     constexpr double steps = 60, of_move = 1.5e-9, on_gpu = 2e-11; // seconds
     const double moves = steps * plan.moves() * plan.tables->periods;
     const Work work = placed_table(
@@ -368,7 +365,7 @@ Growth table_growth(const PeriodicPlan &plan, const std::vector<double> &factors
         false);
     Growth growth;
     run_placed(work, plan.options, [&](const DeviceQueues *queues) {
-        growth = table_growth(plan, factors, queues ? &(*queues)[0] : nullptr, control);
+        growth = table_growth(plan, factors, queues ? &(*queues)[0] : nullptr);
     });
     return growth;
 }
@@ -379,16 +376,16 @@ bool is_bracketed(const PeriodicPlan &plan, const std::vector<Gaussian> &values)
     return doubles_of(plan, values).has_value();
 }
 
-Growth growth_of(const PeriodicPlan &plan, RunControl &control) {
-    const Charge of_plan(&control.memory(), held_bytes(plan));
+Growth growth_of(const PeriodicPlan &plan) {
+    const Charge of_plan(&call().memory(), held_bytes(plan));
     if (!plan.nonnegative)
         throw Error(PERM_UNSUPPORTED,
                     "the growth is bracketed for nonnegative entries alone: a cell or an end has "
                     "others");
-    return growth_of(plan, plan.values, control);
+    return growth_of(plan, plan.values);
 }
 
-Growth growth_of(const PeriodicPlan &plan, const std::vector<Gaussian> &values, RunControl &control) {
+Growth growth_of(const PeriodicPlan &plan, const std::vector<Gaussian> &values) {
     const auto factors = doubles_of(plan, values);
     if (!factors)
         throw Error(PERM_UNSUPPORTED,
@@ -396,7 +393,7 @@ Growth growth_of(const PeriodicPlan &plan, const std::vector<Gaussian> &values, 
                     "1e90: scale its rows, which scales the growth likewise");
     if (plan.tables) {
         try {
-            return table_growth(plan, *factors, control);
+            return table_growth(plan, *factors);
         } catch (const Error &error) { // what a table cannot tell for certain
             if (error.status() != PERM_UNSUPPORTED) throw;
             const auto refuse = [&error](const std::string &advice) {
@@ -407,15 +404,14 @@ Growth growth_of(const PeriodicPlan &plan, const std::vector<Gaussian> &values, 
             if (!plan.may_be_written)
                 refuse("raise memory_limit_bytes to some " + readable_bytes(plan.written_bytes));
         }
-        return growth_of(written_out(plan, control), values, control);
+        return growth_of(written_out(plan), values);
     }
     Growth growth;
     const auto take = [&](const PeriodBlock &block) {
-        if (block.states > 0) growth.take(Bracket(block, *factors, control).find());
+        if (block.states > 0) growth.take(Bracket(block, *factors).find());
     };
     if (!plan.joined())
-        for (const PeriodBlock &block : loops_of(plan.open.period.levels, [&control] { control.poll(); }))
-            take(block);
+        for (const PeriodBlock &block : loops_of(plan.open.period.levels)) take(block);
     for (const PeriodBlock &block : plan.loops) take(block);
     return growth;
 }

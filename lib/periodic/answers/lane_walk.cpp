@@ -80,10 +80,9 @@ struct OpenLevels {
 
 // Walks with one prime in each lane.
 void walk_open(const PeriodicPlan &plan, const OpenLevels &levels, std::span<const std::uint64_t> primes,
-               std::int64_t first, std::int64_t count, std::span<std::vector<std::uint64_t>> terms,
-               RunControl &control) {
+               std::int64_t first, std::int64_t count, std::span<std::vector<std::uint64_t>> terms) {
     const OpenOperator &op = plan.open;
-    LaneWalk walk(&control.memory());
+    LaneWalk walk(&call().memory());
     for (std::size_t k = 0; k < lanes; ++k) walk.take_prime(k, primes[std::min(k, primes.size() - 1)]);
     const auto begin = [&] {
         walk.begin(1);
@@ -94,8 +93,7 @@ void walk_open(const PeriodicPlan &plan, const OpenLevels &levels, std::span<con
     };
     for (; count > 0 && first < op.least; ++first, --count) {
         begin();
-        const Poll poll = [&control] { control.poll(); };
-        walk.advance(lane_levels(write_few(plan.matrix, plan.program, first, poll, &control.memory()), poll));
+        walk.advance(lane_levels(write_few(plan.matrix, plan.program, first, &call().memory())));
         tell(walk);
     }
     if (count == 0) return;
@@ -106,16 +104,16 @@ void walk_open(const PeriodicPlan &plan, const OpenLevels &levels, std::span<con
         op.least, first, count, [&](std::int64_t) { tell(walk.at_the_end(levels.finish)); },
         [&](std::int64_t) {
             walk.advance(levels.period);
-            control.advance(work);
+            call().advance(work);
         });
 }
 
 // Walks through one block modulo one prime from eight starts, each for so many like it.
 std::vector<std::uint64_t> walk_loops(const PeriodBlock &block, const LaneLevels &levels, std::uint64_t prime,
                                       std::span<const PeriodBlock::Start> starts, std::int64_t first,
-                                      std::int64_t count, RunControl &control) {
+                                      std::int64_t count) {
     __extension__ using Wide = unsigned __int128;
-    LaneWalk walk(&control.memory());
+    LaneWalk walk(&call().memory());
     walk.begin(block.states);
     for (std::size_t k = 0; k < lanes; ++k) walk.take_prime(k, prime);
     for (std::size_t k = 0; k < starts.size(); ++k) walk.set_one(k, starts[k].state);
@@ -123,7 +121,7 @@ std::vector<std::uint64_t> walk_loops(const PeriodBlock &block, const LaneLevels
     const double work = moves_of(block.levels) * static_cast<double>(starts.size());
     for (std::int64_t m = 1; m < first + count; ++m) {
         walk.advance(levels);
-        control.advance(work);
+        call().advance(work);
         if (m < first) continue;
         Wide sum = 0;
         for (std::size_t k = 0; k < starts.size(); ++k)
@@ -135,18 +133,17 @@ std::vector<std::uint64_t> walk_loops(const PeriodBlock &block, const LaneLevels
 
 // The traces of all blocks, `levels` theirs, modulo one prime.
 std::vector<std::uint64_t> traces_modulo(const PeriodicPlan &plan, const std::vector<LaneLevels> &levels,
-                                         std::uint64_t prime, std::int64_t first, std::int64_t count,
-                                         RunControl &control) {
+                                         std::uint64_t prime, std::int64_t first, std::int64_t count) {
     std::vector<std::uint64_t> sums(static_cast<std::size_t>(count), 0);
     for (std::size_t b = 0; b < levels.size(); ++b) {
         const std::span starts(plan.loops[b].starts_of(first, count));
         ResidueTerms walks((starts.size() + lanes - 1) / lanes);
         parallel_for(walks.size(), [&](std::uint64_t w) {
-            control.begin_piece();
+            call().begin_piece();
             const std::size_t begin = w * lanes;
-            walks[w] = walk_loops(plan.loops[b], levels[b], prime,
-                                  starts.subspan(begin, std::min(lanes, starts.size() - begin)), first, count,
-                                  control);
+            walks[w] =
+                walk_loops(plan.loops[b], levels[b], prime,
+                           starts.subspan(begin, std::min(lanes, starts.size() - begin)), first, count);
         });
         for (const std::vector<std::uint64_t> &walk : walks)
             for (std::size_t m = 0; m < sums.size(); ++m) sums[m] = (sums[m] + walk[m]) % prime; // below 2^59
@@ -156,7 +153,7 @@ std::vector<std::uint64_t> traces_modulo(const PeriodicPlan &plan, const std::ve
 
 } // namespace
 
-LaneLevels lane_levels(const PeriodLevels &levels, const Poll &poll) {
+LaneLevels lane_levels(const PeriodLevels &levels) {
     constexpr std::size_t of_state = 1, most_moves = std::size_t{1} << 31;
     LaneLevels out;
     for (const PeriodLevel &level : levels) {
@@ -183,26 +180,24 @@ bool walks_in_lanes(const PeriodicPlan &plan, double primes) {
 }
 
 void find_in_lanes(const PeriodicPlan &plan, const std::vector<std::uint64_t> &primes, std::int64_t first,
-                   std::int64_t count, RunControl &control, const TellTerms &tell) {
-    const Poll poll = [&control] { control.poll(); };
+                   std::int64_t count, const TellTerms &tell) {
     if (plan.joined()) {
         std::vector<LaneLevels> levels;
         for (const PeriodBlock &block : plan.loops)
             levels.push_back(block.starts_of(first, count).empty() ? LaneLevels()
-                                                                   : lane_levels(block.levels, poll));
-        parallel_for(primes.size(), [&](std::uint64_t k) {
-            tell(k, traces_modulo(plan, levels, primes[k], first, count, control));
-        });
+                                                                   : lane_levels(block.levels));
+        parallel_for(primes.size(),
+                     [&](std::uint64_t k) { tell(k, traces_modulo(plan, levels, primes[k], first, count)); });
         return;
     }
-    const OpenLevels levels{lane_levels(plan.open.start, poll), lane_levels(plan.open.period.levels, poll),
-                            lane_levels(plan.open.finish, poll)};
+    const OpenLevels levels{lane_levels(plan.open.start), lane_levels(plan.open.period.levels),
+                            lane_levels(plan.open.finish)};
     const NumberedPieces groups = NumberedPieces::of_length(primes.size(), lanes);
     parallel_for(groups.count(), [&](std::uint64_t g) {
         const std::size_t begin = groups[g].first, size = groups[g].last - begin;
-        control.begin_piece();
+        call().begin_piece();
         ResidueTerms terms(size);
-        walk_open(plan, levels, std::span(primes).subspan(begin, size), first, count, terms, control);
+        walk_open(plan, levels, std::span(primes).subspan(begin, size), first, count, terms);
         parallel_for(size, [&](std::uint64_t k) { tell(begin + k, std::move(terms[k])); });
     });
 }

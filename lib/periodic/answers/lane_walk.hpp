@@ -37,13 +37,13 @@ struct LaneLevel {
 using LaneLevels = std::vector<LaneLevel>;
 
 // Two levels are one where that has hardly more moves: each state between them costs as much as some.
-LaneLevels lane_levels(const PeriodLevels &levels, const Poll &poll);
+LaneLevels lane_levels(const PeriodLevels &levels);
 
 // Lanes walk where all entries are 1 and there is enough to do for them.
 bool walks_in_lanes(const PeriodicPlan &plan, double primes);
 
 // a(first), a(first + 1), ... The primes lie below 2^59 by less than most_below.
 void find_in_lanes(const PeriodicPlan &plan, const std::vector<std::uint64_t> &primes, std::int64_t first,
-                   std::int64_t count, RunControl &control, const TellTerms &tell);
+                   std::int64_t count, const TellTerms &tell);
 
 } // namespace libperm

@@ -72,9 +72,9 @@ namespace {
 constexpr double bytes_of_move = 28;
 
 // Tells whether two tables have room, here or on a GPU.
-bool has_room(const PeriodicPlan &plan, RunControl &control) {
+bool has_room(const PeriodicPlan &plan) {
     const double bytes = 16 * plan.tables->states(plan.tables->most_used(plan.joined()));
-    if (bytes < static_cast<double>(control.memory().limit())) return true;
+    if (bytes < static_cast<double>(call().memory().limit())) return true;
     if (plan.options.device == Device::cpu) return false;
     const PlanMachine machine(plan.options);
     return machine.has_gpu() && bytes < machine.memory_limit(true);
@@ -109,44 +109,39 @@ PeriodicPlan plan_of_cell(PeriodicMatrix a, PeriodProgram program, const Options
 
 // Where the operator takes more than the limit, or, with open ends, longer to be written than to be applied.
 std::optional<PeriodicPlan> plan_of_tables(PeriodicMatrix a, const PeriodProgram &written,
-                                           const Options &options, RunControl &control) {
+                                           const Options &options) {
     constexpr double soon_written = 2e7; // moves
-    const bool fits = written.moves * bytes_of_move < static_cast<double>(control.memory().limit());
+    const bool fits = written.moves * bytes_of_move < static_cast<double>(call().memory().limit());
     if (fits && (a.joined || written.moves < soon_written)) return {};
-    PeriodProgram program = plan_period(
-        a, [&control] { control.poll(); }, false);
+    PeriodProgram program = plan_period(a, false);
     PeriodicPlan plan = plan_of_cell(std::move(a), std::move(program), options);
     plan.may_be_written = fits;
     plan.written_bytes = written.moves * bytes_of_move;
     plan.tables = table_program(plan.matrix, plan.program);
-    if (!plan.tables || !has_room(plan, control)) return {};
+    if (!plan.tables || !has_room(plan)) return {};
     return plan;
 }
 
 } // namespace
 
-PeriodicPlan make_periodic_plan(PeriodicMatrix a, const Options &options, RunControl &control,
-                                MayBeTables tables) {
-    PeriodProgram program = plan_period(a, [&control] { control.poll(); });
+PeriodicPlan make_periodic_plan(PeriodicMatrix a, const Options &options, MayBeTables tables) {
+    PeriodProgram program = plan_period(a);
     if (tables == MayBeTables::yes)
-        if (std::optional<PeriodicPlan> plan = plan_of_tables(a, program, options, control))
-            return *std::move(plan);
-    return make_periodic_plan(std::move(a), std::move(program), options, control);
+        if (std::optional<PeriodicPlan> plan = plan_of_tables(a, program, options)) return *std::move(plan);
+    return make_periodic_plan(std::move(a), std::move(program), options);
 }
 
-PeriodicPlan make_periodic_plan(PeriodicMatrix a, PeriodProgram program, const Options &options,
-                                RunControl &control) {
-    const Poll poll = [&control] { control.poll(); };
+PeriodicPlan make_periodic_plan(PeriodicMatrix a, PeriodProgram program, const Options &options) {
     PeriodicPlan plan = plan_of_cell(std::move(a), std::move(program), options);
-    MemoryAccount *account = &control.memory();
-    require_room(plan.matrix, plan.program, control.memory().limit());
+    MemoryAccount *account = &call().memory();
+    require_room(plan.matrix, plan.program, call().memory().limit());
     if (plan.matrix.joined)
-        plan.loops = write_loops(plan.matrix, plan.program, poll, account);
+        plan.loops = write_loops(plan.matrix, plan.program, account);
     else {
-        plan.open = write_operator(plan.matrix, plan.program, poll, account);
+        plan.open = write_operator(plan.matrix, plan.program, account);
         // To look for them soon takes more than they save.
         constexpr double most_moves = 1e6;
-        if (moves_of(plan.open.period.levels) <= most_moves) lump(plan.open, plan.values, poll);
+        if (moves_of(plan.open.period.levels) <= most_moves) lump(plan.open, plan.values);
     }
     if (plan.integers) { // else they may be multiples of 1, in whole numbers
         mark_ones(plan.open.period.levels, plan.values);
@@ -155,9 +150,9 @@ PeriodicPlan make_periodic_plan(PeriodicMatrix a, PeriodProgram program, const O
     return plan;
 }
 
-const PeriodicPlan &written_out(const PeriodicPlan &plan, RunControl &control) {
+const PeriodicPlan &written_out(const PeriodicPlan &plan) {
     return *plan.written->get([&] {
-        PeriodicPlan made = make_periodic_plan(plan.matrix, plan.options, control);
+        PeriodicPlan made = make_periodic_plan(plan.matrix, plan.options);
         made.program.transposed = made.program.transposed != plan.program.transposed; // as the caller has it
         return std::make_shared<const PeriodicPlan>(std::move(made));
     });

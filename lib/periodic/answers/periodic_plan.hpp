@@ -4,7 +4,7 @@
 #include "lib/input/options.hpp"
 #include "lib/periodic/period/period_operator.hpp"
 #include "lib/periodic/table/table_program.hpp"
-#include "lib/run/run_control.hpp"
+#include "lib/run/call.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -77,16 +77,16 @@ struct PeriodicPlan {
     std::int64_t first_term() const { return matrix.joined ? 1 : open.least; }
 };
 
-// Throws Error (PERM_REFUSED_MEMORY), and what `control` does.
+// Throws Error (PERM_REFUSED_MEMORY), and what the call does.
 // Written out, or where that takes too much and `may_be_tables`, not.
 enum class MayBeTables : bool { no, yes };
-PeriodicPlan make_periodic_plan(PeriodicMatrix a, const Options &options, RunControl &control,
+PeriodicPlan make_periodic_plan(PeriodicMatrix a, const Options &options,
                                 MayBeTables tables = MayBeTables::no);
-PeriodicPlan make_periodic_plan(PeriodicMatrix a, PeriodProgram program, const Options &options,
-                                RunControl &control); // plan_period(a)
+PeriodicPlan make_periodic_plan(PeriodicMatrix a, PeriodProgram program,
+                                const Options &options); // plan_period(a)
 
-// The same, of tables, written out. Throws Error (PERM_REFUSED_MEMORY), and what `control` does.
-const PeriodicPlan &written_out(const PeriodicPlan &plan, RunControl &control);
+// The same, of tables, written out. Throws Error (PERM_REFUSED_MEMORY), and what the call does.
+const PeriodicPlan &written_out(const PeriodicPlan &plan);
 
 std::int64_t held_bytes(const PeriodicPlan &plan); // by its operator
 

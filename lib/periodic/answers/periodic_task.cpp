@@ -61,24 +61,23 @@ bool allows(const Options &options, TermsWay::Numbers numbers) {
 }
 
 // Below `soon`, or beyond `late`, how many they are does not matter, and to find out may take longer.
-double seconds_exactly(const AskedTerms &asked, double soon, double late, RunControl &control) {
-    const double factor =
-        factor_bits(integer_entries(*asked.plan, [&control] { control.poll(); }), asked.last());
+double seconds_exactly(const AskedTerms &asked, double soon, double late) {
+    const double factor = factor_bits(integer_entries(*asked.plan), asked.last());
     const auto seconds = [&](double bits) {
         return exact_seconds(*asked.plan, asked.first, asked.count, bits + factor) /
                asked.plan->options.threads;
     };
     const double at_most = seconds(most_bits(*asked.plan, asked.last())), at_least = seconds(0);
     if (at_most < soon || at_least > late) return at_least > late ? at_least : at_most;
-    return seconds(estimated_bits(*asked.plan, asked.last(), control));
+    return seconds(estimated_bits(*asked.plan, asked.last()));
 }
 
-bool is_exactly_soon(const AskedTerms &asked, double most_seconds, RunControl &control) {
+bool is_exactly_soon(const AskedTerms &asked, double most_seconds) {
     const double limit = std::min(asked.plan->options.refuse_seconds, most_seconds);
-    return seconds_exactly(asked, limit, limit, control) <= limit;
+    return seconds_exactly(asked, limit, limit) <= limit;
 }
 
-TermsWay::Numbers numbers_wanted(const AskedTerms &asked, double instant_seconds, RunControl &control) {
+TermsWay::Numbers numbers_wanted(const AskedTerms &asked, double instant_seconds) {
     using enum TermsWay::Numbers;
     constexpr double times = 4; // those of doubles
     const Options &options = asked.plan->options;
@@ -93,8 +92,7 @@ TermsWay::Numbers numbers_wanted(const AskedTerms &asked, double instant_seconds
     if (!automatic) return in_pairs ? dd : doubles;
     const double in_doubles = float_seconds(*asked.plan, asked.first, asked.count, false),
                  soon = instant_seconds;
-    return asked.plan->integers && soon > 0 &&
-                   is_exactly_soon(asked, std::max(soon, times * in_doubles), control)
+    return asked.plan->integers && soon > 0 && is_exactly_soon(asked, std::max(soon, times * in_doubles))
                ? exact
                : doubles;
 }
@@ -157,38 +155,38 @@ void refuse_beyond_limit(const AskedTerms &asked, double seconds, TermsWay::Numb
 
 // The quickest, with what run/escalation.hpp has of precision auto: whole numbers are exact where that takes
 // `instant_seconds` at most. Throws Error where it is refused.
-TermsWay quickest_way(const AskedTerms &asked, double instant_seconds, RunControl &control) {
+TermsWay quickest_way(const AskedTerms &asked, double instant_seconds) {
     const Options &options = asked.plan->options;
     const double limit = options.refuse_seconds;
-    TermsWay way{numbers_wanted(asked, instant_seconds, control)};
+    TermsWay way{numbers_wanted(asked, instant_seconds)};
     if (!way.is_exact()) {
         refuse_beyond_limit(asked, seconds_by(way, asked) / options.threads, way.numbers);
         return way;
     }
     if (asked.plan->tables || options.precision == Precision::exact) { // else it takes a moment
-        const double seconds = seconds_exactly(asked, std::min(limit, 1.0), limit, control);
+        const double seconds = seconds_exactly(asked, std::min(limit, 1.0), limit);
         refuse_beyond_limit(asked, seconds, way.numbers);
-        control.begin(0, seconds);
+        call().begin(0, seconds);
     }
-    way.primes = primes_of_terms(*asked.plan, asked.first, asked.count, control);
+    way.primes = primes_of_terms(*asked.plan, asked.first, asked.count);
     return way;
 }
 
 // How long the terms are is found, of open ends, by a walk in doubles or by squares, which is not begun where
 // it takes too long.
-bool are_enough(const TermPrimes &primes, const AskedTerms &asked, RunControl &control) {
+bool are_enough(const TermPrimes &primes, const AskedTerms &asked) {
     const PeriodicPlan &plan = *asked.plan;
     if (!plan.tables && !plan.joined())
         refuse_beyond_limit(asked,
                             float_seconds(plan, asked.first, asked.count, false) / plan.options.threads,
                             TermsWay::Numbers::doubles);
-    return tell_terms(primes, plan, asked.first, asked.count, control);
+    return tell_terms(primes, plan, asked.first, asked.count);
 }
 
 } // namespace
 
 PeriodicTask::PeriodicTask(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
-                           RunControl &control, double instant_seconds, const std::string *way)
+                           double instant_seconds, const std::string *way)
     : given_(plan), asked_{&plan, first, count} {
     require_length(plan, first);
     constexpr std::int64_t most = std::int64_t{1} << 32;
@@ -198,21 +196,20 @@ PeriodicTask::PeriodicTask(const PeriodicPlan &plan, std::int64_t first, std::in
     const Options &options = plan.options;
     const std::optional<std::string> kept = way ? *way : plan_in_checkpoint(options, TaskIdentity::periodic);
     std::optional<TermsWay> named = kept ? way_of(*kept, options) : std::nullopt;
-    if (named && named->is_exact() && !are_enough(named->primes, asked_, control)) named.reset();
+    if (named && named->is_exact() && !are_enough(named->primes, asked_)) named.reset();
     if (way && !named)
         throw Error(PERM_BAD_ARGUMENT, "the terms were begun in a way that there is not, or not with these "
                                        "options: begin anew");
     if (named ? named->is_in_floats() && plan.tables : wants_written(plan, asked_.last(), instant_seconds))
-        asked_.plan = &written_out(plan, control);
+        asked_.plan = &written_out(plan);
     require_device(asked_);
-    way_ = named ? *named : quickest_way(asked_, instant_seconds, control);
+    way_ = named ? *named : quickest_way(asked_, instant_seconds);
     seconds_ = seconds_by(way_, asked_);
 }
 
 TaskIdentity PeriodicTask::identity() const {
     const std::string scale =
-        way_.is_exact() ? ExactTerms(*asked_.plan, asked_.first, asked_.count, way_.primes, no_poll).scale()
-                        : "";
+        way_.is_exact() ? ExactTerms(*asked_.plan, asked_.first, asked_.count, way_.primes).scale() : "";
     return {TaskIdentity::periodic,
             {{digest_of_matrix(given_), "another periodic matrix"},
              {digest_of_bytes(formatted("{} {}", asked_.first, asked_.count)), "other lengths of it"},
@@ -250,53 +247,51 @@ KeptAbout PeriodicTask::about() const {
 
 std::string PeriodicTask::plan() const { return written(way_); }
 
-std::vector<Outcome> PeriodicTask::modulo(RunControl &control) const {
+std::vector<Outcome> PeriodicTask::modulo() const {
     std::vector<Outcome> outcomes;
     for (const std::uint64_t residue :
-         terms_modulo_prime(*asked_.plan, asked_.plan->options.modulus, asked_.first, asked_.count, control))
+         terms_modulo_prime(*asked_.plan, asked_.plan->options.modulus, asked_.first, asked_.count))
         set_value(outcomes.emplace_back(), WideBall{{mpq_class(mpz_class(residue)), 0}, {}});
     return outcomes;
 }
 
 // Of a shard nothing but what is left in the store.
-std::vector<Outcome> PeriodicTask::found_by(const TermsWay &way, double serial_seconds, PieceStore *store,
-                                            RunControl &control) const {
+std::vector<Outcome> PeriodicTask::found_by(const TermsWay &way, double serial_seconds,
+                                            PieceStore *store) const {
     const double share = store ? store->share() : 1,
                  seconds = share * serial_seconds / asked_.plan->options.threads;
     refuse_beyond_limit(asked_, seconds, way.numbers);
     PieceScope pieces{store, {}};
     if (store) pieces.task.plan = std::stoull(digest_of_bytes(written(way)).substr(16), nullptr, 16);
-    RunControl own(control, 1, pieces);
     if (way.is_exact()) {
-        control.begin(share * static_cast<double>(pieces_of(way.primes, asked_.plan->joined()).count()),
-                      seconds);
-        ExactTerms exact(*asked_.plan, asked_.first, asked_.count, way.primes,
-                         [&control] { control.poll(); });
-        const ResidueTerms residues = exact.residues(own);
-        return store && store->is_of_one_shard() ? std::vector<Outcome>() : exact.outcomes(residues, control);
+        call().begin(share * static_cast<double>(pieces_of(way.primes, asked_.plan->joined()).count()),
+                     seconds);
+        ExactTerms exact(*asked_.plan, asked_.first, asked_.count, way.primes);
+        const CurrentCall own(1, pieces);
+        const ResidueTerms residues = exact.residues();
+        return store && store->is_of_one_shard() ? std::vector<Outcome>() : exact.outcomes(residues);
     }
-    const auto find = [&](RunControl &walking) {
-        return way.numbers == Numbers::modulo ? modulo(walking)
-                                              : float_terms(*asked_.plan, asked_.first, asked_.count,
-                                                            way.numbers == Numbers::dd, walking);
+    const auto find = [&] {
+        return way.numbers == Numbers::modulo
+                   ? modulo()
+                   : float_terms(*asked_.plan, asked_.first, asked_.count, way.numbers == Numbers::dd);
     };
-    control.begin(store ? 1 : 0, seconds);
-    if (!store) return find(control);
+    call().begin(store ? 1 : 0, seconds);
+    if (!store) return find();
+    const CurrentCall own(1, pieces);
     const auto at_once = [&](auto, const auto &done) {
-        own.begin_piece();
-        RunControl walking(own, 0); // the piece is what is counted
-        done(0, WholeTerms{find(walking)});
-        own.advance(1);
+        call().begin_piece();
+        done(0, WholeTerms{uncounted(find)}); // the piece is what is counted
+        call().advance(1);
     };
-    std::vector<Outcome> found =
-        std::move(parts_of_pieces(own, 1, 1, WholeTerms(), at_once).front().outcomes);
+    std::vector<Outcome> found = std::move(parts_of_pieces(1, 1, WholeTerms(), at_once).front().outcomes);
     if (std::ssize(found) != asked_.count && !store->is_of_one_shard())
         throw Error(PERM_BAD_ARGUMENT, "a part that is known is none of these terms");
     return found;
 }
 
 // In numbers that tell more, for those that miss the tolerance.
-void PeriodicTask::escalate(std::vector<Outcome> &outcomes, PieceStore *store, RunControl &control) const {
+void PeriodicTask::escalate(std::vector<Outcome> &outcomes, PieceStore *store) const {
     const Escalation escalation(asked_.plan->options);
     const auto misses = [&](const Outcome &x) { return !escalation.is_met(x.rel_error_bound); };
     const auto again = [&](const auto &other) {
@@ -304,7 +299,7 @@ void PeriodicTask::escalate(std::vector<Outcome> &outcomes, PieceStore *store, R
         const bool goes_on = store && store->spares_pieces();
         const auto find = [&] {
             const TermsWay way = other();
-            others = found_by(way, seconds_by(way, asked_), store, control);
+            others = found_by(way, seconds_by(way, asked_), store);
         };
         if (!within_limits(find, goes_on)) return;
         for (std::size_t k = 0; k < outcomes.size(); ++k)
@@ -313,41 +308,39 @@ void PeriodicTask::escalate(std::vector<Outcome> &outcomes, PieceStore *store, R
     if (std::none_of(outcomes.begin(), outcomes.end(), misses)) return;
     again([] { return TermsWay{Numbers::dd}; });
     if (std::any_of(outcomes.begin(), outcomes.end(), misses) &&
-        is_exactly_soon(asked_, Escalation::exact.most_seconds, control))
+        is_exactly_soon(asked_, Escalation::exact.most_seconds))
         again([&] {
-            return TermsWay{Numbers::exact,
-                            primes_of_terms(*asked_.plan, asked_.first, asked_.count, control)};
+            return TermsWay{Numbers::exact, primes_of_terms(*asked_.plan, asked_.first, asked_.count)};
         });
 }
 
-void PeriodicTask::run_shard(const Shard &, PieceStore &store, RunControl &control) const {
-    const Charge of_plan(&control.memory(), held_bytes(*asked_.plan));
-    found_by(way_, seconds_, &store, control);
+void PeriodicTask::run_shard(const Shard &, PieceStore &store) const {
+    const Charge of_plan(&call().memory(), held_bytes(*asked_.plan));
+    found_by(way_, seconds_, &store);
 }
 
-std::vector<Outcome> PeriodicTask::run(PieceStore *store, RunControl &control, const Told &) const {
-    const Charge of_plan(&control.memory(), held_bytes(*asked_.plan));
-    const Charge of_outcomes(&control.memory(),
-                             asked_.count * static_cast<std::int64_t>(2 * sizeof(Outcome)));
-    std::vector<Outcome> outcomes = found_by(way_, seconds_, store, control);
+std::vector<Outcome> PeriodicTask::run(PieceStore *store, const Told &) const {
+    const Charge of_plan(&call().memory(), held_bytes(*asked_.plan));
+    const Charge of_outcomes(&call().memory(), asked_.count * static_cast<std::int64_t>(2 * sizeof(Outcome)));
+    std::vector<Outcome> outcomes = found_by(way_, seconds_, store);
     if (way_.numbers == Numbers::doubles && asked_.plan->options.precision == Precision::automatic)
-        escalate(outcomes, store, control);
+        escalate(outcomes, store);
     for (Outcome &outcome : outcomes) {
         outcome.engine = engine_for(Goal::terms);
         outcome.transposed = asked_.plan->program.transposed;
         outcome.blocks = outcome.blocks_computed = 1;
         outcome.counts.peak_states = static_cast<double>(asked_.plan->states());
-        outcome.counts.peak_bytes = control.memory().peak();
+        outcome.counts.peak_bytes = call().memory().peak();
     }
     return outcomes;
 }
 
 std::vector<Outcome> periodic_terms(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
-                                    RunControl &control, double instant_seconds) {
+                                    double instant_seconds) {
     require_length(plan, first);
     if (count < 0) throw Error(PERM_BAD_ARGUMENT, formatted("count is {}: it must be 0 or more", count));
     if (count == 0) return {};
-    return PeriodicTask(plan, first, count, control, instant_seconds).run(nullptr, control, {});
+    return PeriodicTask(plan, first, count, instant_seconds).run(nullptr, {});
 }
 
 double periodic_seconds(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,

@@ -41,7 +41,7 @@ class PeriodicTask final : public TaskOf<std::vector<Outcome>> {
     // missed; else they are doubles, then dd, then exact, as run/escalation.hpp has it. `way`: plan() of the
     // same task elsewhere, which goes the same; null: that of the options' checkpoint, or by predicted time.
     // Throws Error.
-    PeriodicTask(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, RunControl &control,
+    PeriodicTask(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
                  double instant_seconds = second_run_seconds, const std::string *way = nullptr);
 
     std::int64_t count() const { return asked_.count; }
@@ -51,16 +51,15 @@ class PeriodicTask final : public TaskOf<std::vector<Outcome>> {
     KeptAbout about() const override;
     std::string plan() const override;
     bool is_plan(const std::string &bytes) const override { return bytes == plan(); }
-    std::vector<Outcome> run(PieceStore *store, RunControl &control, const Told &told) const override;
-    void run_shard(const Shard &shard, PieceStore &store, RunControl &control) const override;
+    std::vector<Outcome> run(PieceStore *store, const Told &told) const override;
+    void run_shard(const Shard &shard, PieceStore &store) const override;
 
   private:
     using Numbers = TermsWay::Numbers;
 
-    std::vector<Outcome> modulo(RunControl &control) const;
-    std::vector<Outcome> found_by(const TermsWay &way, double seconds, PieceStore *store,
-                                  RunControl &control) const;
-    void escalate(std::vector<Outcome> &outcomes, PieceStore *store, RunControl &control) const;
+    std::vector<Outcome> modulo() const;
+    std::vector<Outcome> found_by(const TermsWay &way, double seconds, PieceStore *store) const;
+    void escalate(std::vector<Outcome> &outcomes, PieceStore *store) const;
 
     const PeriodicPlan &given_;
     AskedTerms asked_; // of that plan, or of it written out
@@ -70,7 +69,7 @@ class PeriodicTask final : public TaskOf<std::vector<Outcome>> {
 
 // Such a task, run; none of no terms.
 std::vector<Outcome> periodic_terms(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
-                                    RunControl &control, double instant_seconds = second_run_seconds);
+                                    double instant_seconds = second_run_seconds);
 
 // Seconds that this takes at least, on the plan's threads, roughly.
 double periodic_seconds(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,

@@ -32,12 +32,11 @@ double instant_seconds(const InputPattern &input) { return counts(input.value_ty
 } // namespace
 
 std::shared_ptr<const PlainAsPeriodic> PlainAsPeriodic::of(const InputPattern &input, const Values &values,
-                                                           const Options &options, RunControl &control,
+                                                           const Options &options,
                                                            const std::function<double()> &others) {
     if (input.pattern.one_sided || !is_usual(input, options)) return nullptr;
     if (values.empty() && input.value_type != PERM_VALUE_PATTERN) return nullptr; // they may be any
-    const Poll poll = [&control] { control.poll(); };
-    std::optional<RecognizedCells> found = recognized_cells(input.pattern, values, poll);
+    std::optional<RecognizedCells> found = recognized_cells(input.pattern, values);
     if (!found || (options.modulus != 0 && !found->matrix.is_real())) return nullptr;
     // Cells soon take longer than to take the matrix apart does: then the other plan is looked at first.
     const double soon = of_entry * static_cast<double>(input.pattern.nnz());
@@ -50,32 +49,30 @@ std::shared_ptr<const PlainAsPeriodic> PlainAsPeriodic::of(const InputPattern &i
     auto plan = std::make_shared<PlainAsPeriodic>();
     plan->length_ = found->length;
     const bool fits = within_limits([&] {
-        PeriodProgram program = plan_period(found->matrix, poll);
+        PeriodProgram program = plan_period(found->matrix);
         plan->seconds_ = of_move * program.moves;
         if (!is_best(plan->seconds_)) return;
-        plan->cells_ = make_periodic_plan(std::move(found->matrix), std::move(program), options, control);
+        plan->cells_ = make_periodic_plan(std::move(found->matrix), std::move(program), options);
         plan->seconds_ += periodic_seconds(plan->cells_, plan->length_, 1, instant_seconds(input));
     });
     if (!fits || plan->seconds_ > options.refuse_seconds || !is_best(plan->seconds_)) return nullptr;
     return plan;
 }
 
-std::optional<Outcome> PlainAsPeriodic::execute(const InputPattern &input, const Values &values,
-                                                RunControl &control) const {
-    std::optional<RecognizedCells> found =
-        recognized_cells(input.pattern, values, [&control] { control.poll(); });
+std::optional<Outcome> PlainAsPeriodic::execute(const InputPattern &input, const Values &values) const {
+    std::optional<RecognizedCells> found = recognized_cells(input.pattern, values);
     if (!found) return {};
     std::optional<PeriodicPlan> others; // cells of other values
     if (!((cells_.program.transposed ? transposed(found->matrix) : found->matrix) == cells_.matrix)) {
         // What the limits refuse goes the way of blocks.
-        const bool fits = within_limits(
-            [&] { others = make_periodic_plan(std::move(found->matrix), cells_.options, control); });
+        const bool fits =
+            within_limits([&] { others = make_periodic_plan(std::move(found->matrix), cells_.options); });
         if (!fits || periodic_seconds(*others, found->length, 1, instant_seconds(input)) >
                          cells_.options.refuse_seconds)
             return {};
     }
     Outcome outcome =
-        periodic_terms(others ? *others : cells_, found->length, 1, control, instant_seconds(input)).front();
+        periodic_terms(others ? *others : cells_, found->length, 1, instant_seconds(input)).front();
     outcome.engine = Engine::periodic;
     outcome.predicted_seconds = seconds_;
     return outcome;

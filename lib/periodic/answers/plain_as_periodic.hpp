@@ -19,12 +19,11 @@ class PlainAsPeriodic {
     // one does not do. `others` tells, if it is asked, the seconds of the plan that would be made otherwise,
     // infinity where that is refused: null, too, where these are less.
     static std::shared_ptr<const PlainAsPeriodic> of(const InputPattern &input, const Values &values,
-                                                     const Options &options, RunControl &control,
+                                                     const Options &options,
                                                      const std::function<double()> &others);
 
     // None where the values are not of equal cells. Throws Error.
-    std::optional<Outcome> execute(const InputPattern &input, const Values &values,
-                                   RunControl &control) const;
+    std::optional<Outcome> execute(const InputPattern &input, const Values &values) const;
 
     const PeriodicPlan &cells() const { return cells_; }
     std::int64_t length() const { return length_; }

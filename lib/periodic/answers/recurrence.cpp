@@ -38,9 +38,9 @@ Words product(const Montgomery &field, const Words &x, const Words &y, const Wor
 
 } // namespace
 
-Recurrence shortest_recurrence(const Words &terms, std::uint64_t p, const Poll &poll) {
+Recurrence shortest_recurrence(const Words &terms, std::uint64_t p) {
     const Montgomery field(p);
-    PolledSteps steps(poll);
+    PolledSteps steps;
     const Words a = to(field, terms);
     Words c{field.to(1)}, before = c; // before the order last grew
     std::uint64_t discrepancy_before = field.to(1);
@@ -70,11 +70,10 @@ Recurrence shortest_recurrence(const Words &terms, std::uint64_t p, const Poll &
     return out;
 }
 
-std::uint64_t term_of(const Recurrence &recurrence, const Words &terms, std::uint64_t n, std::uint64_t p,
-                      const Poll &poll) {
+std::uint64_t term_of(const Recurrence &recurrence, const Words &terms, std::uint64_t n, std::uint64_t p) {
     if (n < terms.size()) return terms[n];
     const Montgomery field(p);
-    PolledSteps steps(poll);
+    PolledSteps steps;
     // Terms behind the first order - degree obey c alone.
     const std::size_t degree = recurrence.c.size() - 1, skipped = recurrence.order - degree;
     if (degree == 0) return 0;

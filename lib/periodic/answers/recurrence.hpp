@@ -15,11 +15,11 @@ struct Recurrence {
     std::vector<std::uint64_t> c{1};
     std::size_t order = 0; // c may be shorter: a(0), ..., of which a term depends no more
 };
-Recurrence shortest_recurrence(const std::vector<std::uint64_t> &terms, std::uint64_t p, const Poll &poll);
+Recurrence shortest_recurrence(const std::vector<std::uint64_t> &terms, std::uint64_t p);
 
 // a(n) from the first `order` terms: x^n modulo the characteristic polynomial (Fiduccia, SIAM J. Comput. 14
 // (1985)).
 std::uint64_t term_of(const Recurrence &recurrence, const std::vector<std::uint64_t> &terms, std::uint64_t n,
-                      std::uint64_t p, const Poll &poll);
+                      std::uint64_t p);
 
 } // namespace libperm

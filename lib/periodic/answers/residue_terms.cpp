@@ -62,10 +62,9 @@ template <int K> struct FewPrimes {
 
 template <int K>
 ResidueTerms few(const PeriodicPlan &plan, const Residues &residues, std::size_t begin, std::int64_t first,
-                 std::int64_t count, RunControl &control) {
+                 std::int64_t count) {
     FewPrimes<K> some(plan, residues, begin);
-    for (const auto &term : terms_of(plan, some.numbers, some.factors, first, count, control))
-        some.take(term);
+    for (const auto &term : terms_of(plan, some.numbers, some.factors, first, count)) some.take(term);
     return std::move(some.terms);
 }
 
@@ -89,11 +88,10 @@ std::vector<bool> ones_of(const Residues &residues) {
 
 template <int K>
 ResidueTerms few_by_table(const PeriodicPlan &plan, const Residues &residues, std::size_t begin,
-                          std::int64_t first, std::int64_t count, RunControl &control) {
+                          std::int64_t first, std::int64_t count) {
     FewPrimes<K> some(plan, residues, begin);
     const std::vector<bool> ones = ones_of(residues);
-    TableOnCpu<ResidueNumbers<K>> table(*plan.tables, plan.tables->used, some.numbers, some.factors, ones,
-                                        control);
+    TableOnCpu<ResidueNumbers<K>> table(*plan.tables, plan.tables->used, some.numbers, some.factors, ones);
     table.begin(some.numbers.zero());
     table.set(plan.tables->ends.front(), some.numbers.one());
     walk(
@@ -103,9 +101,8 @@ ResidueTerms few_by_table(const PeriodicPlan &plan, const Residues &residues, st
 }
 
 void on_device(DeviceQueue &queue, const PeriodicPlan &plan, const Residues &residues,
-               const NumberRange &primes, std::int64_t first, std::int64_t count, RunControl &control,
-               const TellTerms &tell) {
-    TableOnDevice table(queue, *plan.tables, plan.tables->used, Arithmetic::modular, control);
+               const NumberRange &primes, std::int64_t first, std::int64_t count, const TellTerms &tell) {
+    TableOnDevice table(queue, *plan.tables, plan.tables->used, Arithmetic::modular);
     const std::vector<bool> ones = ones_of(residues);
     for (std::size_t k = primes.first; k < primes.last; ++k) {
         const std::uint64_t p = residues.primes[k];
@@ -115,7 +112,7 @@ void on_device(DeviceQueue &queue, const PeriodicPlan &plan, const Residues &res
         table.take(coefficients, ones, static_cast<double>(p));
         table.begin(table.table(), 0);
         table.set(table.table(), plan.tables->ends.front(), 1);
-        control.begin_piece();
+        call().begin_piece();
         std::vector<std::uint64_t> terms;
         walk(
             *plan.tables, first, count,
@@ -146,7 +143,7 @@ int bits_of_primes(const PeriodicPlan &plan, double bits) {
     return walks_in_lanes(plan, bits / residue_lane_bits) ? residue_lane_bits : residue_bits;
 }
 
-IntegerEntries integer_entries(const PeriodicPlan &plan, const Poll &poll) {
+IntegerEntries integer_entries(const PeriodicPlan &plan) {
     poll();
     IntegerEntries out;
     out.re.resize(plan.values.size());
@@ -171,50 +168,45 @@ double factor_bits(const IntegerEntries &entries, std::int64_t m) {
 
 void find_modulo(const PeriodicPlan &plan, const IntegerEntries &entries,
                  const std::vector<std::uint64_t> &primes, std::int64_t first, std::int64_t count,
-                 RunControl &control, const TellTerms &tell) {
+                 const TellTerms &tell) {
     if (!plan.tables && is_of_lanes(primes) && walks_in_lanes(plan, static_cast<double>(primes.size())))
-        return find_in_lanes(plan, primes, first, count, control, tell);
+        return find_in_lanes(plan, primes, first, count, tell);
     const Pattern none;
-    const Residues residues =
-        residues_of(none, entries.re, entries.im, primes, [&control] { control.poll(); });
-    if (plan.tables) return find_by_table(plan, residues, first, count, nullptr, control, tell);
+    const Residues residues = residues_of(none, entries.re, entries.im, primes);
+    if (plan.tables) return find_by_table(plan, residues, first, count, nullptr, tell);
     const NumberedPieces groups = NumberedPieces::of_length(primes.size(), residues_at_once);
     parallel_for(groups.count(), [&](std::uint64_t g) {
         const std::size_t begin = groups[g].first;
-        control.begin_piece();
-        ResidueTerms some = with_primes_at_once(primes.size() - begin, [&]<int K>() {
-            return few<K>(plan, residues, begin, first, count, control);
-        });
+        call().begin_piece();
+        ResidueTerms some = with_primes_at_once(
+            primes.size() - begin, [&]<int K>() { return few<K>(plan, residues, begin, first, count); });
         parallel_for(some.size(), [&](std::uint64_t k) { tell(begin + k, std::move(some[k])); });
     });
 }
 
 ResidueTerms terms_modulo(const PeriodicPlan &plan, const IntegerEntries &entries,
-                          const std::vector<std::uint64_t> &primes, std::int64_t first, std::int64_t count,
-                          RunControl &control) {
-    return told_terms(primes.size(), [&](const TellTerms &tell) {
-        find_modulo(plan, entries, primes, first, count, control, tell);
-    });
+                          const std::vector<std::uint64_t> &primes, std::int64_t first, std::int64_t count) {
+    return told_terms(primes.size(),
+                      [&](const TellTerms &tell) { find_modulo(plan, entries, primes, first, count, tell); });
 }
 
 void find_by_recurrence(const PeriodicPlan &plan, const IntegerEntries &entries,
                         const std::vector<std::uint64_t> &primes, std::int64_t first, std::int64_t count,
-                        RunControl &control, const TellTerms &tell) {
-    if (!recurs(plan, first)) return find_modulo(plan, entries, primes, first, count, control, tell);
+                        const TellTerms &tell) {
+    if (!recurs(plan, first)) return find_modulo(plan, entries, primes, first, count, tell);
     const std::int64_t begin = plan.first_term();
-    const Poll poll = [&control] { control.poll(); };
     const auto go_on = [&](std::size_t k, const std::vector<std::uint64_t> &terms) {
-        const Recurrence recurrence = shortest_recurrence(terms, primes[k], poll);
+        const Recurrence recurrence = shortest_recurrence(terms, primes[k]);
         std::vector<std::uint64_t> out;
         for (std::int64_t m = first; m < first + count; ++m)
-            out.push_back(term_of(recurrence, terms, static_cast<std::uint64_t>(m - begin), primes[k], poll));
+            out.push_back(term_of(recurrence, terms, static_cast<std::uint64_t>(m - begin), primes[k]));
         tell(k, std::move(out));
     };
-    find_modulo(plan, entries, primes, begin, determining(plan), control, go_on);
+    find_modulo(plan, entries, primes, begin, determining(plan), go_on);
 }
 
 void find_by_table(const PeriodicPlan &plan, const Residues &residues, std::int64_t first, std::int64_t count,
-                   const DeviceQueues *queues, RunControl &control, const TellTerms &tell) {
+                   const DeviceQueues *queues, const TellTerms &tell) {
     if (plan.joined())
         throw Error(PERM_REFUSED_MEMORY,
                     "joined ends are walked to from each of their states, whose operator does "
@@ -225,14 +217,13 @@ void find_by_table(const PeriodicPlan &plan, const Residues &residues, std::int6
         const NumberedPieces shares = NumberedPieces::so_many(primes, devices.size());
         return parallel_for(devices.size(), [&](std::uint64_t d) {
             if (shares[d].first < shares[d].last)
-                on_device(*devices[d], plan, residues, shares[d], first, count, control, tell);
+                on_device(*devices[d], plan, residues, shares[d], first, count, tell);
         });
     }
     for (std::size_t begin = 0; begin < primes;) {
-        control.begin_piece();
-        ResidueTerms some = with_primes_at_once(primes - begin, [&]<int K>() {
-            return few_by_table<K>(plan, residues, begin, first, count, control);
-        });
+        call().begin_piece();
+        ResidueTerms some = with_primes_at_once(
+            primes - begin, [&]<int K>() { return few_by_table<K>(plan, residues, begin, first, count); });
         for (std::vector<std::uint64_t> &terms : some) tell(begin++, std::move(terms));
     }
 }
@@ -291,10 +282,9 @@ double modular_seconds(const PeriodicPlan &plan, std::uint64_t prime, std::int64
 }
 
 std::vector<std::uint64_t> terms_modulo_prime(const PeriodicPlan &plan, std::uint64_t prime,
-                                              std::int64_t first, std::int64_t count, RunControl &control) {
-    const Poll poll = [&control] { control.poll(); };
+                                              std::int64_t first, std::int64_t count) {
     if (!plan.real) throw Error(PERM_BAD_OPTION, "precision mod:P takes real entries: these are complex");
-    const IntegerEntries entries = integer_entries(plan, poll);
+    const IntegerEntries entries = integer_entries(plan);
     const Montgomery field(prime);
     const auto residue = [&](const mpz_class &x) { return field.to(mpz_fdiv_ui(x.get_mpz_t(), prime)); };
     const std::uint64_t per_cell = residue(entries.per_cell), of_ends = residue(entries.of_ends);
@@ -305,14 +295,13 @@ std::vector<std::uint64_t> terms_modulo_prime(const PeriodicPlan &plan, std::uin
     std::vector<std::uint64_t> out;
     if (squares_modulo(plan, prime, first, count)) {
         const Pattern none;
-        const Residues residues = residues_of(none, entries.re, entries.im, {prime}, poll);
-        for (std::int64_t m = first; m < first + count; ++m)
-            out.push_back(trace_modulo(plan, residues, m, control));
+        const Residues residues = residues_of(none, entries.re, entries.im, {prime});
+        for (std::int64_t m = first; m < first + count; ++m) out.push_back(trace_modulo(plan, residues, m));
     } else {
         const TellTerms tell = [&out](std::size_t, std::vector<std::uint64_t> terms) {
             out = std::move(terms);
         };
-        find_by_recurrence(plan, entries, {prime}, first, count, control, tell);
+        find_by_recurrence(plan, entries, {prime}, first, count, tell);
     }
     for (std::size_t k = 0; k < out.size(); ++k) {
         const auto m = static_cast<std::uint64_t>(first) + k;

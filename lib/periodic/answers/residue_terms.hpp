@@ -19,7 +19,7 @@ struct IntegerEntries {
     std::vector<mpz_class> re, im; // by move's entry; no `im` if all are real
     mpz_class per_cell = 1, of_ends = 1;
 };
-IntegerEntries integer_entries(const PeriodicPlan &plan, const Poll &poll);
+IntegerEntries integer_entries(const PeriodicPlan &plan);
 
 // The factor of m cells is at most 2^factor_bits, and hardly less.
 double factor_bits(const IntegerEntries &entries, std::int64_t m);
@@ -30,27 +30,26 @@ int bits_of_primes(const PeriodicPlan &plan, double bits);
 // The terms of the whole numbers, modulo primes.
 void find_modulo(const PeriodicPlan &plan, const IntegerEntries &entries,
                  const std::vector<std::uint64_t> &primes, std::int64_t first, std::int64_t count,
-                 RunControl &control, const TellTerms &tell);
+                 const TellTerms &tell);
 ResidueTerms terms_modulo(const PeriodicPlan &plan, const IntegerEntries &entries,
-                          const std::vector<std::uint64_t> &primes, std::int64_t first, std::int64_t count,
-                          RunControl &control);
+                          const std::vector<std::uint64_t> &primes, std::int64_t first, std::int64_t count);
 
 // The same of open ends by an operator that is not written out (table_program.hpp): on devices, each with a
 // share of the primes, which lie below 2^47, or, if they are null, the processor. Throws Error
 // (PERM_REFUSED_MEMORY), JitError.
 void find_by_table(const PeriodicPlan &plan, const Residues &residues, std::int64_t first, std::int64_t count,
-                   const DeviceQueues *queues, RunControl &control, const TellTerms &tell);
+                   const DeviceQueues *queues, const TellTerms &tell);
 
 // The same, by the recurrence that the terms obey where these lie far out.
 bool recurs(const PeriodicPlan &plan, std::int64_t first);
 void find_by_recurrence(const PeriodicPlan &plan, const IntegerEntries &entries,
                         const std::vector<std::uint64_t> &primes, std::int64_t first, std::int64_t count,
-                        RunControl &control, const TellTerms &tell);
+                        const TellTerms &tell);
 
 // Modulo a prime below 2^62. Throws Error (PERM_BAD_OPTION) where the entries have no values there, or are
 // complex.
 std::vector<std::uint64_t> terms_modulo_prime(const PeriodicPlan &plan, std::uint64_t prime,
-                                              std::int64_t first, std::int64_t count, RunControl &control);
+                                              std::int64_t first, std::int64_t count);
 
 // Seconds on one thread, roughly; `bits` of the largest term.
 double modular_seconds(const PeriodicPlan &plan, std::uint64_t prime, std::int64_t first, std::int64_t count);

@@ -127,12 +127,8 @@ double lost_in_sums(const DenseMatrix &a, const DenseMatrix &b, std::size_t term
 template <class A> class FloatPowers {
   public:
     FloatPowers(const PeriodBlock &block, const std::vector<Sector> &sectors, const ScaledCell &cell,
-                const std::vector<Gaussian> &values, RunControl &control)
-        : block_(block),
-          sectors_(sectors),
-          cell_(cell),
-          factors_(cell.factors<A>(values)),
-          control_(control) {}
+                const std::vector<Gaussian> &values)
+        : block_(block), sectors_(sectors), cell_(cell), factors_(cell.factors<A>(values)) {}
 
     // tr T^m on a sector that T^m leads back to.
     SquaredNumber<A> trace_of_power(std::size_t which, std::int64_t m) const {
@@ -145,7 +141,6 @@ template <class A> class FloatPowers {
         const PlainNumbers<A> numbers;
         write_sector(
             {block_, from, to}, numbers, factors_, [](const typename A::Number &x) { return A::negate(x); },
-            control_,
             [&](std::size_t row, std::size_t column, const typename A::Number &x) {
                 PackedParts parts{};
                 std::memcpy(parts.data(), &x, sizeof x);
@@ -159,7 +154,7 @@ template <class A> class FloatPowers {
         return out;
     }
     DenseMatrix times(const DenseMatrix &a, const DenseMatrix &b) const {
-        DenseMatrix out = product(a, b, control_);
+        DenseMatrix out = product(a, b);
         out.lost = lost_in_sums(a, b, a.columns);
         out.normalise();
         return out;
@@ -192,12 +187,11 @@ template <class A> class FloatPowers {
     const std::vector<Sector> &sectors_;
     const ScaledCell &cell_;
     const std::vector<typename A::Number> factors_;
-    RunControl &control_;
 };
 
-Charge charge_of(std::size_t states, Arithmetic arithmetic, RunControl &control) {
+Charge charge_of(std::size_t states, Arithmetic arithmetic) {
     constexpr double matrices = 4;
-    return Charge(&control.memory(),
+    return Charge(&call().memory(),
                   static_cast<std::int64_t>(8 * matrices * static_cast<double>(states) *
                                             static_cast<double>(states) * parts_of(arithmetic)));
 }
@@ -207,11 +201,11 @@ using Sizes = number::Real<double>;
 // x T^k, T^k as a matrix and, unless none is negative, that of the absolute values.
 template <class A>
 std::vector<Ranged<Signed<A>>> product_with(const std::vector<Ranged<Signed<A>>> &x, const DenseMatrix &power,
-                                            const DenseMatrix *absolute, RunControl &control) {
+                                            const DenseMatrix *absolute) {
     std::vector<Ranged<Signed<A>>> out(x.size(), {Signed<A>::number(0), 0});
     const NumberedPieces pieces = NumberedPieces::of_length(x.size(), 64);
     parallel_for(pieces.count(), [&](std::uint64_t p) {
-        control.poll();
+        poll();
         for (std::size_t i = 0; i < x.size(); ++i)
             for (std::size_t j = pieces[p].first; j < pieces[p].last; ++j) {
                 const std::size_t place = i * x.size() + j;
@@ -263,12 +257,10 @@ struct ResidueMatrix {
 
 class ResiduePowers {
   public:
-    ResiduePowers(const PeriodBlock &block, const std::vector<Sector> &sectors, const Residues &residues,
-                  RunControl &control)
+    ResiduePowers(const PeriodBlock &block, const std::vector<Sector> &sectors, const Residues &residues)
         : block_(block),
           sectors_(sectors),
           residues_(residues),
-          control_(control),
           prime_(residues.primes.front()),
           field_(prime_),
           digits_(prime_, std::max<std::size_t>(block.states, 1)) {}
@@ -286,7 +278,6 @@ class ResiduePowers {
         write_sector(
             {block_, from, to}, numbers, factors,
             [this](const Numbers::Number &x) { return Numbers::Number{x[0] == 0 ? 0 : 2 * prime_ - x[0]}; },
-            control_,
             [&](std::size_t row, std::size_t column, const Numbers::Number &x) {
                 out.residues[row * out.columns + column] = numbers.close(x)[0];
             });
@@ -298,13 +289,13 @@ class ResiduePowers {
         ResidueMatrix out{a.rows, b.columns, {}, std::vector<std::uint64_t>(a.rows * b.columns, 0)};
         for (int i = 0; i < digits_.count(); ++i)
             for (int j = 0; j < digits_.count(); ++j) {
-                const DenseMatrix sums = product(a.digits[static_cast<std::size_t>(i)],
-                                                 b.digits[static_cast<std::size_t>(j)], control_);
+                const DenseMatrix sums =
+                    product(a.digits[static_cast<std::size_t>(i)], b.digits[static_cast<std::size_t>(j)]);
                 const std::uint64_t weight = field_.to(field_.power(
                     field_.to(2), static_cast<std::uint64_t>(
                                       (i + j) * digits_.bits()))); // twice: what it multiplies is not
                 parallel_for(out.rows, [&](std::uint64_t row) {
-                    control_.poll();
+                    poll();
                     for (std::size_t at = row * out.columns; at < (row + 1) * out.columns; ++at) {
                         const auto sum = static_cast<std::int64_t>(sums.planes[0][at]);
                         const std::uint64_t size = static_cast<std::uint64_t>(sum < 0 ? -sum : sum) % prime_,
@@ -349,7 +340,6 @@ class ResiduePowers {
     const PeriodBlock &block_;
     const std::vector<Sector> &sectors_;
     const Residues &residues_;
-    RunControl &control_;
     std::uint64_t prime_;
     Montgomery field_;
     Digits digits_;
@@ -369,14 +359,14 @@ bool may_be_squared(const PeriodicPlan &plan) {
 
 template <class A>
 Ranged<Signed<A>> FloatSquares<A>::term(const PeriodicPlan &plan, const SquaredEntries &entries,
-                                        std::int64_t m, RunControl &control) {
+                                        std::int64_t m) {
     const ScaledCell cell(plan);
     Number sum{Signed<A>::number(0), 0};
     for (const PeriodBlock &block : plan.loops) {
         if (block.alike == 0) continue;
         const std::vector<Sector> sectors = sectors_of(block);
-        const Charge charge = charge_of(sectors.front().size(), arithmetic_of<A>, control);
-        const FloatPowers<A> powers(block, sectors, cell, entries.values, control);
+        const Charge charge = charge_of(sectors.front().size(), arithmetic_of<A>);
+        const FloatPowers<A> powers(block, sectors, cell, entries.values);
         const auto add = [&](const SquaredNumber<A> &first, const auto &most) {
             for_each_trace(sectors, m, [&](std::size_t s, std::uint32_t pair) {
                 const Number times{Signed<A>::number(block.alike * pair), 0};
@@ -388,7 +378,7 @@ Ranged<Signed<A>> FloatSquares<A>::term(const PeriodicPlan &plan, const SquaredE
             const SquaredNumber<A> most = powers.trace_of_power(0, m);
             add(most, most);
         } else {
-            const FloatPowers<Sizes> of_sizes(block, sectors, cell, entries.sizes, control);
+            const FloatPowers<Sizes> of_sizes(block, sectors, cell, entries.sizes);
             const SquaredNumber<Sizes> most = of_sizes.trace_of_power(0, m);
             add(powers.trace_of_power(0, m), most);
         }
@@ -399,17 +389,17 @@ Ranged<Signed<A>> FloatSquares<A>::term(const PeriodicPlan &plan, const SquaredE
 template <class A>
 std::vector<Ranged<Signed<A>>> FloatSquares<A>::advanced(const PeriodicPlan &plan,
                                                          const SquaredEntries &entries, std::vector<Number> x,
-                                                         std::int64_t periods, RunControl &control) {
+                                                         std::int64_t periods) {
     const ScaledCell cell(plan);
     const PeriodBlock &block = plan.open.period;
     const std::vector<Sector> sectors = sectors_of(block);
-    const Charge charge = charge_of(block.states, arithmetic_of<A>, control);
-    const FloatPowers<A> powers(block, sectors, cell, entries.values, control);
-    const FloatPowers<Sizes> of_sizes(block, sectors, cell, entries.sizes, control);
+    const Charge charge = charge_of(block.states, arithmetic_of<A>);
+    const FloatPowers<A> powers(block, sectors, cell, entries.values);
+    const FloatPowers<Sizes> of_sizes(block, sectors, cell, entries.sizes);
     DenseMatrix power = powers.written(sectors.front(), sectors.front()), absolute;
     if (!entries.are_sizes()) absolute = of_sizes.written(sectors.front(), sectors.front());
     for (auto left = static_cast<std::uint64_t>(periods);;) {
-        if (left & 1) x = product_with<A>(x, power, entries.are_sizes() ? nullptr : &absolute, control);
+        if (left & 1) x = product_with<A>(x, power, entries.are_sizes() ? nullptr : &absolute);
         left >>= 1;
         if (left == 0) return x;
         power = powers.times(power, power);
@@ -422,8 +412,7 @@ template struct FloatSquares<number::DD<double>>;
 template struct FloatSquares<number::Complex<number::Real<double>>>;
 template struct FloatSquares<number::Complex<number::DD<double>>>;
 
-std::uint64_t trace_modulo(const PeriodicPlan &plan, const Residues &residues, std::int64_t m,
-                           RunControl &control) {
+std::uint64_t trace_modulo(const PeriodicPlan &plan, const Residues &residues, std::int64_t m) {
     const Montgomery field(residues.primes.front());
     std::uint64_t sum = 0;
     for (const PeriodBlock &block : plan.loops) {
@@ -431,8 +420,8 @@ std::uint64_t trace_modulo(const PeriodicPlan &plan, const Residues &residues, s
         const std::vector<Sector> sectors = sectors_of(block);
         const auto states = static_cast<double>(sectors.front().size());
         constexpr double bytes_of_entry = 8 * 12; // of three matrices, digits and residues
-        const Charge charge(&control.memory(), static_cast<std::int64_t>(states * states * bytes_of_entry));
-        ResiduePowers powers(block, sectors, residues, control);
+        const Charge charge(&call().memory(), static_cast<std::int64_t>(states * states * bytes_of_entry));
+        ResiduePowers powers(block, sectors, residues);
         for_each_trace(sectors, m, [&](std::size_t s, std::uint32_t pair) {
             const std::uint64_t trace = powers.trace_of_power(s, m), times = block.alike * pair;
             sum = field.add(sum, field.multiply(field.to(trace), times % field.prime()));

@@ -28,17 +28,15 @@ template <class A> struct FloatSquares {
 
     // a(m) of joined ends, the sum of the traces of its blocks' sectors; with it the sum of the terms'
     // absolute values, which covers what doubles have lost.
-    static Number term(const PeriodicPlan &plan, const SquaredEntries &entries, std::int64_t m,
-                       RunControl &control);
+    static Number term(const PeriodicPlan &plan, const SquaredEntries &entries, std::int64_t m);
 
     // The states of open ends so many periods behind `x`.
     static std::vector<Number> advanced(const PeriodicPlan &plan, const SquaredEntries &entries,
-                                        std::vector<Number> x, std::int64_t periods, RunControl &control);
+                                        std::vector<Number> x, std::int64_t periods);
 };
 
 // a(m) of joined ends, of the whole numbers that `residues` are, modulo its first prime.
-std::uint64_t trace_modulo(const PeriodicPlan &plan, const Residues &residues, std::int64_t m,
-                           RunControl &control);
+std::uint64_t trace_modulo(const PeriodicPlan &plan, const Residues &residues, std::int64_t m);
 
 // Seconds on one thread: in doubles or pairs of them; modulo a prime.
 double squares_seconds(const PeriodicPlan &plan, std::int64_t m, bool complex, bool dd);

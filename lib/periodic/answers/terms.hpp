@@ -13,11 +13,10 @@ namespace libperm {
 template <class Numbers, class Begin, class Tell>
 void walk_open(const PeriodicPlan &plan, const Numbers &numbers,
                const std::vector<typename Numbers::Factor> &factors, std::int64_t first, std::int64_t count,
-               RunControl &control, const Begin &begin, const Tell &tell) {
+               const Begin &begin, const Tell &tell) {
     const OpenOperator &op = plan.open;
     for (; count > 0 && first < op.least; ++first, --count) {
-        const PeriodLevels levels = write_few(
-            plan.matrix, plan.program, first, [&control] { control.poll(); }, &control.memory());
+        const PeriodLevels levels = write_few(plan.matrix, plan.program, first, &call().memory());
         PeriodWalk<Numbers> walk(numbers, factors);
         walk.begin(1, 0);
         walk.advance(levels);
@@ -37,7 +36,7 @@ void walk_open(const PeriodicPlan &plan, const Numbers &numbers,
         },
         [&](std::int64_t m) {
             walk.advance(op.period.levels);
-            control.advance(m < first ? work : 2 * work);
+            call().advance(m < first ? work : 2 * work);
         });
 }
 
@@ -46,7 +45,7 @@ void walk_open(const PeriodicPlan &plan, const Numbers &numbers,
 template <class Numbers>
 void walk_loops(const PeriodicPlan &plan, const Numbers &numbers,
                 const std::vector<typename Numbers::Factor> &factors, std::int64_t first,
-                std::vector<typename Numbers::Number> &traces, RunControl &control) {
+                std::vector<typename Numbers::Number> &traces) {
     using Number = typename Numbers::Number;
     constexpr std::size_t together = 64;
     for (const PeriodBlock &block : plan.loops) {
@@ -61,7 +60,7 @@ void walk_loops(const PeriodicPlan &plan, const Numbers &numbers,
                 walk.begin(block.states, start);
                 for (std::int64_t m = 1; m < first + static_cast<std::int64_t>(traces.size()); ++m) {
                     walk.advance(block.levels);
-                    control.advance(work);
+                    call().advance(work);
                     if (m >= first) of_start[k].push_back(walk.numbers()[start]);
                 }
             });
@@ -76,14 +75,14 @@ void walk_loops(const PeriodicPlan &plan, const Numbers &numbers,
 template <class Numbers>
 std::vector<typename Numbers::Number> terms_of(const PeriodicPlan &plan, const Numbers &numbers,
                                                const std::vector<typename Numbers::Factor> &factors,
-                                               std::int64_t first, std::int64_t count, RunControl &control) {
+                                               std::int64_t first, std::int64_t count) {
     std::vector<typename Numbers::Number> terms;
     if (plan.joined()) {
         terms.assign(static_cast<std::size_t>(count), Numbers::zero());
-        walk_loops(plan, numbers, factors, first, terms, control);
+        walk_loops(plan, numbers, factors, first, terms);
     } else {
         walk_open(
-            plan, numbers, factors, first, count, control, [&](const auto &) { return plan.open.least; },
+            plan, numbers, factors, first, count, [&](const auto &) { return plan.open.least; },
             [&](const auto &x) { terms.push_back(x); });
     }
     return terms;

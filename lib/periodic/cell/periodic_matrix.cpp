@@ -21,8 +21,7 @@ struct Rectangle {
 // Counts in the call's memory as long as the charge lives.
 class Reading {
   public:
-    Reading(const Poll &poll, MemoryAccount *account, Charge &charge)
-        : poll_(poll), account_(account), charge_(charge), steps_(poll) {}
+    Reading(MemoryAccount *account, Charge &charge) : account_(account), charge_(charge), steps_() {}
 
     // What goes wrong in it is told with the name of the part; `check` is asked before numbers are read.
     template <class Check> Rectangle part(const perm_csr *given, const char *name, const Check &check) {
@@ -33,11 +32,11 @@ class Reading {
                 throw Error(error.status(), formatted("the {}: {}", name, error.what()));
             }
         };
-        const InputPattern input = named([&] { return read_rectangle(given, poll_, account_); });
+        const InputPattern input = named([&] { return read_rectangle(given, account_); });
         check(input.pattern);
         return named([&] {
             charge_.grow(input.pattern.nnz() * of_entry);
-            Values values = read_values(input, given->values, poll_, account_);
+            Values values = read_values(input, given->values, account_);
             Rectangle out{input.pattern, std::move(values.wide)};
             for (const double x : values.real) {
                 steps_.take(16);
@@ -53,7 +52,6 @@ class Reading {
     // Short numbers, and what they are read into.
     static constexpr std::int64_t of_entry = 2 * sizeof(Gaussian) + 4 * 32 + sizeof(PeriodicEntry);
 
-    const Poll &poll_;
     MemoryAccount *account_;
     Charge &charge_;
     PolledSteps steps_;
@@ -139,8 +137,7 @@ std::vector<std::uint32_t> kinds_of(const std::vector<Gaussian> &values) {
     return kinds;
 }
 
-PeriodicMatrix read_periodic(const perm_periodic *given, const Poll &poll, MemoryAccount *account,
-                             Charge &charge) {
+PeriodicMatrix read_periodic(const perm_periodic *given, MemoryAccount *account, Charge &charge) {
     if (!given) throw Error(PERM_BAD_ARGUMENT, "the periodic matrix is a null pointer");
     const perm_periodic a = read_known(*given, sizeof(perm_periodic), "perm_periodic");
     if (!a.cell) throw Error(PERM_BAD_ARGUMENT, "perm_periodic.cell is a null pointer");
@@ -152,7 +149,7 @@ PeriodicMatrix read_periodic(const perm_periodic *given, const Poll &poll, Memor
     PeriodicMatrix out;
     out.joined = a.joined != 0;
     charge = Charge(account);
-    Reading reading(poll, account, charge);
+    Reading reading(account, charge);
     take_cell(out, reading.part(a.cell, "cell", check_cell), reading.steps());
     if (a.head) out.head = end_of(out, a.head, true, reading);
     if (a.tail) out.tail = end_of(out, a.tail, false, reading);

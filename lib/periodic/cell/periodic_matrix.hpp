@@ -52,7 +52,6 @@ std::vector<std::uint32_t> kinds_of(const std::vector<Gaussian> &values);
 
 // With what it takes of the call's memory. Throws Error (PERM_BAD_ARGUMENT, PERM_BAD_MATRIX,
 // PERM_UNSUPPORTED) and what the account does.
-PeriodicMatrix read_periodic(const perm_periodic *given, const Poll &poll, MemoryAccount *account,
-                             Charge &charge);
+PeriodicMatrix read_periodic(const perm_periodic *given, MemoryAccount *account, Charge &charge);
 
 } // namespace libperm

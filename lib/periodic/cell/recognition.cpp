@@ -23,8 +23,7 @@ using CellRows = std::vector<std::vector<CellEntry>>;
 
 class Recognition {
   public:
-    Recognition(const Pattern &a, const Values &values, const Poll &poll)
-        : a_(&a), values_(&values), n_(a.rows), steps_(poll) {}
+    Recognition(const Pattern &a, const Values &values) : a_(&a), values_(&values), n_(a.rows), steps_() {}
 
     std::optional<RecognizedCells> find() {
         if (a_->rows != a_->cols || a_->nnz() < least_entries) return {};
@@ -205,8 +204,8 @@ class Recognition {
 
 } // namespace
 
-std::optional<RecognizedCells> recognized_cells(const Pattern &a, const Values &values, const Poll &poll) {
-    return Recognition(a, values, poll).find();
+std::optional<RecognizedCells> recognized_cells(const Pattern &a, const Values &values) {
+    return Recognition(a, values).find();
 }
 
 } // namespace libperm

@@ -19,7 +19,6 @@ struct RecognizedCells {
 // None where the matrix is short, its cells are large, their rows reach far or not to other cells, or it is
 // another. Of such that
 // are not of equal cells hardly more than two rows are looked at.
-std::optional<RecognizedCells> recognized_cells(const Pattern &a, const Values &values,
-                                                const Poll &poll = no_poll);
+std::optional<RecognizedCells> recognized_cells(const Pattern &a, const Values &values);
 
 } // namespace libperm

@@ -46,8 +46,7 @@ Signature signature_of(const CellGraph &graph, const Colours &colours, std::size
 // Two graphs, coloured alike.
 class Matching {
   public:
-    Matching(const CellGraph &from, const CellGraph &to, const Poll &poll)
-        : from_(&from), to_(&to), poll_(&poll) {}
+    Matching(const CellGraph &from, const CellGraph &to) : from_(&from), to_(&to) {}
 
     // Maps each line to the one it becomes; none, or none within reach.
     std::optional<Colours> extended(Colours x, Colours y) {
@@ -81,7 +80,7 @@ class Matching {
     // Until lines of one colour meet alike. False if the two differ.
     bool refine(Colours &x, Colours &y) const {
         for (std::size_t before = 0;;) {
-            (*poll_)();
+            poll();
             std::map<Signature, std::uint32_t> numbers;
             const auto recolour = [&](const CellGraph &graph, const Colours &old) {
                 Colours next(old.size());
@@ -101,7 +100,6 @@ class Matching {
     }
 
     const CellGraph *from_, *to_;
-    const Poll *poll_;
     int tries_ = 0;
 };
 
@@ -179,11 +177,11 @@ class Involutions {
 
 } // namespace
 
-std::vector<TurningSymmetry> commuting_symmetries(const PeriodicMatrix &a, const Poll &poll) {
+std::vector<TurningSymmetry> commuting_symmetries(const PeriodicMatrix &a) {
     constexpr std::size_t most = 4; // more are of no use: the sectors are small by then
     std::vector<TurningSymmetry> out;
     std::vector<ColumnMap> maps;
-    for (const CellSymmetry &symmetry : symmetries_of(a, poll))
+    for (const CellSymmetry &symmetry : symmetries_of(a))
         if (!symmetry.reversed) maps.push_back(symmetry.column);
     if (maps.empty()) return out;
     const std::vector<ColumnMap> group = generated(maps, a.rows);
@@ -207,7 +205,7 @@ std::vector<TurningSymmetry> commuting_symmetries(const PeriodicMatrix &a, const
             if (e.cell % 2 != 0) e.column = twist[static_cast<std::size_t>(e.column)];
             return e;
         });
-        const auto image = Matching(graph, twisted, poll).extended(colours, colours);
+        const auto image = Matching(graph, twisted).extended(colours, colours);
         if (!image) continue;
         const ColumnMap turning = symmetry_of(*image, a.rows, false).column;
         for (const ColumnMap &map : group)
@@ -216,7 +214,7 @@ std::vector<TurningSymmetry> commuting_symmetries(const PeriodicMatrix &a, const
     return out;
 }
 
-std::vector<CellSymmetry> symmetries_of(const PeriodicMatrix &a, const Poll &poll) {
+std::vector<CellSymmetry> symmetries_of(const PeriodicMatrix &a) {
     std::vector<CellSymmetry> out;
     if (!is_searched(a)) return out;
     const std::vector<std::uint32_t> kinds = kinds_of(a.values);
@@ -232,13 +230,13 @@ std::vector<CellSymmetry> symmetries_of(const PeriodicMatrix &a, const Poll &pol
         for (std::size_t to = j + 1; to < 2 * rows; ++to) {
             Colours x = colours, y = colours;
             x[j] = y[to] = colour;
-            if (const auto image = Matching(graph, graph, poll).extended(std::move(x), std::move(y)))
+            if (const auto image = Matching(graph, graph).extended(std::move(x), std::move(y)))
                 out.push_back(symmetry_of(*image, a.rows, false));
         }
         colours[j] = colour;
     }
     colours = columns_apart(rows);
-    if (const auto image = Matching(graph, reversed, poll).extended(colours, colours))
+    if (const auto image = Matching(graph, reversed).extended(colours, colours))
         out.push_back(symmetry_of(*image, a.rows, true));
     return out;
 }

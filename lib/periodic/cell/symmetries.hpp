@@ -19,7 +19,7 @@ struct CellSymmetry {
 
 // Some that generate the others; of large cells, or where it takes long, none. Colours are refined until they
 // tell all lines apart (McKay and Piperno, J. Symbolic Comput. 60 (2014), section 2).
-std::vector<CellSymmetry> symmetries_of(const PeriodicMatrix &a, const Poll &poll);
+std::vector<CellSymmetry> symmetries_of(const PeriodicMatrix &a);
 
 // A map that takes turns from cell to cell. Of odd cells it is that of even ones and then the twist.
 struct TurningSymmetry {
@@ -30,6 +30,6 @@ struct TurningSymmetry {
 // Maps of order two that commute with each other, each independent of those before it; `twist` is one of
 // those that do not turn. Where the layers of a lattice are seen in a mirror by turns, its diagonal is such a
 // map.
-std::vector<TurningSymmetry> commuting_symmetries(const PeriodicMatrix &a, const Poll &poll);
+std::vector<TurningSymmetry> commuting_symmetries(const PeriodicMatrix &a);
 
 } // namespace libperm

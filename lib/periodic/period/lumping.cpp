@@ -69,8 +69,8 @@ class Quotient {
     }
 
     // Refines the states before the levels, given the partition of those behind them.
-    Partition refined(Partition behind, const Poll &poll) {
-        PolledSteps steps(poll);
+    Partition refined(Partition behind) {
+        PolledSteps steps;
         std::vector<std::uint64_t> signature;
         for (std::size_t l = levels_->size(); l-- > 0;) {
             const Outward &moves = outward_[l];
@@ -132,13 +132,13 @@ void join_targets(PeriodLevel &level, const Partition &partition) {
 
 } // namespace
 
-void lump(OpenOperator &op, const std::vector<Gaussian> &values, const Poll &poll) {
+void lump(OpenOperator &op, const std::vector<Gaussian> &values) {
     if (op.period.states < 2) return;
     const std::vector<std::uint32_t> kinds = kinds_of(values);
     Quotient finish(op.finish, op.period.states, kinds), period(op.period.levels, op.period.states, kinds);
-    Partition partition = finish.refined(Partition(op.finish.back().states(), 0), poll);
+    Partition partition = finish.refined(Partition(op.finish.back().states(), 0));
     for (;;) {
-        const Partition finer = common(partition, period.refined(partition, poll));
+        const Partition finer = common(partition, period.refined(partition));
         if (count(finer) == count(partition)) break;
         partition = finer;
     }

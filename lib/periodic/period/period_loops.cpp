@@ -61,9 +61,9 @@ class Components {
   public:
     static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
-    Components(const PeriodLevels &levels, const Poll &poll) : first_(levels.size()) {
+    Components(const PeriodLevels &levels) : first_(levels.size()) {
         const Pattern graph = graph_of(levels);
-        const std::vector<std::int32_t> strong = triangular_blocks(graph, Matching(), poll);
+        const std::vector<std::int32_t> strong = triangular_blocks(graph, Matching());
         std::vector<std::uint32_t> number(strong.size(), 0); // first the states, then none or the number
         for (const std::int32_t c : strong) ++number[at(c)];
         for (std::int32_t node = 0; levels.size() == 1 && node < graph.rows; ++node)
@@ -141,18 +141,18 @@ std::vector<PeriodBlock> split(const PeriodLevels &levels, const Components &com
 // States at a cut that a symmetry of the cell makes of each other.
 class Orbits {
   public:
-    Orbits(const PeriodicMatrix &a, const PeriodProgram &program, const PeriodKeys &keys, const Poll &poll)
+    Orbits(const PeriodicMatrix &a, const PeriodProgram &program, const PeriodKeys &keys)
         : parent_(keys.size()), size_(keys.size(), 0) {
         std::iota(parent_.begin(), parent_.end(), std::uint32_t{0});
-        for (const CellSymmetry &symmetry : symmetries_of(a, poll))
+        for (const CellSymmetry &symmetry : symmetries_of(a))
             if (const auto map = StateMap::of(program, symmetry.column, symmetry.column, symmetry.reversed))
-                join(*map, keys, poll);
+                join(*map, keys);
         count();
     }
 
     // The loops of some lengths have more symmetries.
-    void join(const StateMap &map, const PeriodKeys &keys, const Poll &poll) {
-        PolledSteps steps(poll);
+    void join(const StateMap &map, const PeriodKeys &keys) {
+        PolledSteps steps;
         for (std::uint32_t s = 0; s < keys.size(); ++s) {
             steps.take(map.steps() + 32);
             unite(s, place_of(map(keys[s]), keys));
@@ -209,23 +209,21 @@ void count_alike(std::vector<PeriodBlock> &blocks, Orbits orbits, const Componen
 
 // T D = R D T, R of order two and commuting with both, gives D T^m D = (R T)^m = T^m for even m.
 Orbits of_even_lengths(Orbits orbits, const PeriodProgram &program,
-                       const std::vector<TurningSymmetry> &turning, const PeriodKeys &keys,
-                       const Poll &poll) {
+                       const std::vector<TurningSymmetry> &turning, const PeriodKeys &keys) {
     for (const TurningSymmetry &symmetry : turning)
         if (symmetry.twist != 0)
             if (const auto map = StateMap::of(program, symmetry.of_even_cells, symmetry.of_odd_cells, false))
-                orbits.join(*map, keys, poll);
+                orbits.join(*map, keys);
     return orbits;
 }
 
 // Finds the maps that leave each block where it is.
 void find_symmetries(std::vector<PeriodBlock> &blocks, const std::vector<TurningSymmetry> &found,
-                     const PeriodProgram &program, const PeriodKeys &keys, const Components &components,
-                     const Poll &poll) {
+                     const PeriodProgram &program, const PeriodKeys &keys, const Components &components) {
     constexpr std::size_t most_states = std::size_t{1} << 18; // beyond no block is a full matrix
     if (keys.size() > most_states) return;
     std::vector<std::vector<std::uint32_t>> taken(blocks.size()); // of each block's maps their numbers
-    PolledSteps steps(poll);
+    PolledSteps steps;
     for (std::uint32_t k = 0; k < found.size(); ++k) {
         const auto map = StateMap::of(program, found[k].of_even_cells, found[k].of_odd_cells, false);
         if (!map) continue;
@@ -253,11 +251,9 @@ void find_symmetries(std::vector<PeriodBlock> &blocks, const std::vector<Turning
 
 } // namespace
 
-std::vector<PeriodBlock> loops_of(const PeriodLevels &levels, const Poll &poll) {
-    return split(levels, Components(levels, poll));
-}
+std::vector<PeriodBlock> loops_of(const PeriodLevels &levels) { return split(levels, Components(levels)); }
 
-std::vector<PeriodBlock> write_loops(const PeriodicMatrix &a, const PeriodProgram &program, const Poll &poll,
+std::vector<PeriodBlock> write_loops(const PeriodicMatrix &a, const PeriodProgram &program,
                                      MemoryAccount *account) {
     // Every set of open columns; a period's moves are to fit memory, and so are these.
     std::vector<std::int32_t> open;
@@ -278,20 +274,20 @@ std::vector<PeriodBlock> write_loops(const PeriodicMatrix &a, const PeriodProgra
         const std::size_t half = keys.size();
         for (std::size_t s = 0; s < half; ++s) keys.push_back(keys[s] | bit_of(open[k]));
     }
-    PeriodWriter writer(a, program, poll, account);
+    PeriodWriter writer(a, program, account);
     const PeriodExtent endless(a, -far_away, 2 * far_away);
     PeriodLevels levels;
     const PeriodKeys reached = writer.step(keys, endless, 0, levels);
     close_period(levels, reached, keys);
-    const Components components(levels, poll);
+    const Components components(levels);
     std::vector<PeriodBlock> blocks = split(levels, components);
     const auto states = static_cast<std::uint32_t>(keys.size());
-    const std::vector<TurningSymmetry> turning = commuting_symmetries(a, poll);
-    const Orbits orbits(a, program, keys, poll), even = of_even_lengths(orbits, program, turning, keys, poll);
+    const std::vector<TurningSymmetry> turning = commuting_symmetries(a);
+    const Orbits orbits(a, program, keys), even = of_even_lengths(orbits, program, turning, keys);
     take_starts(blocks, orbits, components, states, &PeriodBlock::starts);
     take_starts(blocks, even, components, states, &PeriodBlock::even_starts);
     count_alike(blocks, orbits, components, states);
-    find_symmetries(blocks, turning, program, keys, components, poll);
+    find_symmetries(blocks, turning, program, keys, components);
     return blocks;
 }
 

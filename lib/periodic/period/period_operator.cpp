@@ -102,9 +102,8 @@ std::vector<Gaussian> values_of_moves(const PeriodicMatrix &a) {
     return values;
 }
 
-OpenOperator write_operator(const PeriodicMatrix &a, const PeriodProgram &program, const Poll &poll,
-                            MemoryAccount *account) {
-    PeriodWriter writer(a, program, poll, account);
+OpenOperator write_operator(const PeriodicMatrix &a, const PeriodProgram &program, MemoryAccount *account) {
+    PeriodWriter writer(a, program, account);
     const Ramps ramps = ramps_of(program);
     OpenOperator out;
     out.least = ramps.up + ramps.down;
@@ -137,8 +136,8 @@ OpenOperator write_operator(const PeriodicMatrix &a, const PeriodProgram &progra
 }
 
 PeriodLevels write_few(const PeriodicMatrix &a, const PeriodProgram &program, std::int64_t length,
-                       const Poll &poll, MemoryAccount *account) {
-    PeriodWriter writer(a, program, poll, account);
+                       MemoryAccount *account) {
+    PeriodWriter writer(a, program, account);
     const PeriodExtent extent(a, 0, length);
     PeriodLevels levels;
     writer.stay(1, levels);

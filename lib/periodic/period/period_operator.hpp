@@ -43,27 +43,26 @@ struct OpenOperator {
 std::vector<Gaussian> values_of_moves(const PeriodicMatrix &a);
 
 // Of open ends. Only states that lie on a way from end to end; where there is none, none. `account` holds
-// what is written; it may throw, and so may `poll`.
-OpenOperator write_operator(const PeriodicMatrix &a, const PeriodProgram &program, const Poll &poll,
-                            MemoryAccount *account);
+// what is written; it may throw, and so may polling.
+OpenOperator write_operator(const PeriodicMatrix &a, const PeriodProgram &program, MemoryAccount *account);
 
 // The strongly connected components of an operator, those with a loop.
-std::vector<PeriodBlock> loops_of(const PeriodLevels &levels, const Poll &poll);
+std::vector<PeriodBlock> loops_of(const PeriodLevels &levels);
 
 // Of joined ends, all starts: the strongly connected components of the operator's graph, for from no other
 // state a way leads back to where it began. The permanent is the sum of their traces. States that a symmetry
 // of the cell makes of each other have as many loops: one of them is a start.
-std::vector<PeriodBlock> write_loops(const PeriodicMatrix &a, const PeriodProgram &program, const Poll &poll,
+std::vector<PeriodBlock> write_loops(const PeriodicMatrix &a, const PeriodProgram &program,
                                      MemoryAccount *account);
 
 // States from which the same leads to the end, in every number of steps, are one state: what is summed over
 // them is all that counts (ordinary lumpability; Kemeny and Snell, Finite Markov Chains, 1960, section 6.3).
 // Symmetries of a cell make such states, and so does chance.
 // `values`: of the moves' entries. Equal values are equal moves.
-void lump(OpenOperator &op, const std::vector<Gaussian> &values, const Poll &poll);
+void lump(OpenOperator &op, const std::vector<Gaussian> &values);
 
 // Writes the levels of open ends and a few cells, from one state to one.
 PeriodLevels write_few(const PeriodicMatrix &a, const PeriodProgram &program, std::int64_t length,
-                       const Poll &poll, MemoryAccount *account);
+                       MemoryAccount *account);
 
 } // namespace libperm

@@ -134,7 +134,7 @@ struct Found {
 };
 
 // Improves the order that was given: single rows are moved and shifted as long as it becomes cheaper.
-Found search(const PeriodicMatrix &a, const Poll &poll, bool shifts) {
+Found search(const PeriodicMatrix &a, bool shifts) {
     PeriodCost cost(a);
     Order order(at(a.rows));
     for (std::int32_t i = 0; i < a.rows; ++i) order[at(i)] = {i, 0};
@@ -214,11 +214,11 @@ PeriodicMatrix transposed(const PeriodicMatrix &a) {
     return out;
 }
 
-PeriodProgram plan_period(const PeriodicMatrix &a, const Poll &poll, bool shifts) {
-    const Found upright = search(a, poll, shifts);
+PeriodProgram plan_period(const PeriodicMatrix &a, bool shifts) {
+    const Found upright = search(a, shifts);
     if (a.head.is_there() || a.tail.is_there()) return program_of(a, upright);
     const PeriodicMatrix other = transposed(a);
-    const Found across = search(other, poll, shifts);
+    const Found across = search(other, shifts);
     if (!(across.cost < upright.cost)) return program_of(a, upright);
     PeriodProgram program = program_of(other, across);
     program.transposed = true;

@@ -57,7 +57,7 @@ struct PeriodProgram {
 // The best order found, of A or, without head and tail, of A^T. Throws Error (PERM_REFUSED_MEMORY) where
 // states would need more than most_period_bits.
 // `shifts`: whether rows of cells behind may be met.
-PeriodProgram plan_period(const PeriodicMatrix &a, const Poll &poll, bool shifts = true);
+PeriodProgram plan_period(const PeriodicMatrix &a, bool shifts = true);
 
 // A^T has the same permanent; of a matrix without head and tail.
 PeriodicMatrix transposed(const PeriodicMatrix &a);

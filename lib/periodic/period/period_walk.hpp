@@ -6,8 +6,8 @@
 #include "lib/number/residue_numbers.hpp"
 #include "lib/number/with_fma.hpp"
 #include "lib/periodic/period/period_operator.hpp"
+#include "lib/run/call.hpp"
 #include "lib/run/numbered_sum.hpp"
-#include "lib/run/run_control.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>

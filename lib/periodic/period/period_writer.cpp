@@ -104,7 +104,7 @@ PeriodKeys PeriodWriter::row(const PeriodKeys &keys, const std::vector<PeriodTer
                     formatted("a period has more than 2^32 moves: {} states before a row of "
                               "{} entries",
                               keys.size(), each));
-    PolledSteps steps(*poll_);
+    PolledSteps steps;
     found.reserve(keys.size() * each);
     for (std::uint32_t s = 0; s < keys.size(); ++s) {
         steps.take(static_cast<std::int64_t>(8 * each) + 8);
@@ -118,7 +118,7 @@ PeriodKeys PeriodWriter::row(const PeriodKeys &keys, const std::vector<PeriodTer
                 if ((keys[s] & bit_of(t.slot)) == 0)
                     reach(keys[s] | bit_of(t.slot), static_cast<std::uint32_t>(t.entry));
     }
-    (*poll_)();
+    poll();
     std::sort(found.begin(), found.end(), [&](const Candidate &x, const Candidate &y) {
         steps.take(16);
         return x.key != y.key ? x.key < y.key : x.move.source < y.move.source;

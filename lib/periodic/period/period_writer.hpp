@@ -55,9 +55,8 @@ class PeriodExtent {
 
 class PeriodWriter {
   public:
-    PeriodWriter(const PeriodicMatrix &a, const PeriodProgram &program, const Poll &poll,
-                 MemoryAccount *account)
-        : a_(&a), program_(&program), poll_(&poll), account_(account), charge_(account) {}
+    PeriodWriter(const PeriodicMatrix &a, const PeriodProgram &program, MemoryAccount *account)
+        : a_(&a), program_(&program), account_(account), charge_(account) {}
 
     // The state before the first row.
     PeriodKey first_key(const PeriodExtent &extent, std::int64_t step) const;
@@ -85,7 +84,6 @@ class PeriodWriter {
 
     const PeriodicMatrix *a_;
     const PeriodProgram *program_;
-    const Poll *poll_;
     MemoryAccount *account_;
     Charge charge_;
 };

@@ -25,12 +25,11 @@ struct PackedPlane {
 
 using Pack = void (*)(const double *x, std::size_t lines, std::size_t inner, std::size_t panel, double *to);
 
-PackedPlane packed(const DensePlane &x, std::size_t lines, std::size_t inner, std::size_t panel, Pack pack,
-                   RunControl &control) {
+PackedPlane packed(const DensePlane &x, std::size_t lines, std::size_t inner, std::size_t panel, Pack pack) {
     const std::size_t panels = panels_of(lines, panel);
     PackedPlane out{panel, inner, DensePlane(panels * panel * inner)};
     parallel_for(panels, [&](std::uint64_t p) {
-        control.poll();
+        poll();
         pack(x.data(), lines, inner, p, out.numbers.data() + p * panel * inner);
     });
     return out;
@@ -75,22 +74,21 @@ void DenseMatrix::normalise() {
     });
 }
 
-DenseMatrix product(const DenseMatrix &a, const DenseMatrix &b, RunControl &control) {
+DenseMatrix product(const DenseMatrix &a, const DenseMatrix &b) {
     const std::size_t inner = a.columns, of_part = a.dd ? 2 : 1;
-    Charge charge(&control.memory(),
+    Charge charge(&call().memory(),
                   static_cast<std::int64_t>(8 * (a.rows * inner + (inner + a.rows) * b.columns) * of_part *
                                             (a.complex ? 2 : 1)));
     DenseMatrix c = DenseMatrix::unwritten(a.rows, b.columns, a.complex, a.dd);
     c.exp2 = a.exp2 + b.exp2;
     std::vector<PackedPlane> left, negated, right;
-    for (const auto &plane : a.planes)
-        left.push_back(packed(plane, a.rows, inner, panel_rows, pack_rows, control));
+    for (const auto &plane : a.planes) left.push_back(packed(plane, a.rows, inner, panel_rows, pack_rows));
     for (const auto &plane : b.planes)
-        right.push_back(packed(plane, b.columns, inner, panel_columns, pack_columns, control));
+        right.push_back(packed(plane, b.columns, inner, panel_columns, pack_columns));
     for (std::size_t p = of_part; p < a.planes.size(); ++p) {
         DensePlane plane = a.planes[p];
         for (double &x : plane) x = -x;
-        negated.push_back(packed(plane, a.rows, inner, panel_rows, pack_rows, control));
+        negated.push_back(packed(plane, a.rows, inner, panel_rows, pack_rows));
     }
     const std::vector<PartProduct> parts = parts_of_product(a.complex);
     const std::size_t down = panels_of(a.rows, tile_rows), across = panels_of(b.columns, tile_columns);
@@ -121,13 +119,13 @@ DenseMatrix product(const DenseMatrix &a, const DenseMatrix &b, RunControl &cont
                 add_panel_product(panels);
         };
         for (const PartProduct &part : parts) {
-            control.poll();
+            poll();
             for (std::size_t k = 0; k < inner; k += dense_chunk)
                 for (std::size_t j = column; j < end_column; j += panel_columns)
                     for (std::size_t i = row; i < end_row; i += panel_rows) add_panel(part, i, j, k);
         }
-        control.advance(static_cast<double>((end_row - row) * (end_column - column)) *
-                        static_cast<double>(inner));
+        call().advance(static_cast<double>((end_row - row) * (end_column - column)) *
+                       static_cast<double>(inner));
     });
     return c;
 }

@@ -1,7 +1,7 @@
 // Full matrices of numbers in doubles, and their products.
 #pragma once
 
-#include "lib/run/run_control.hpp"
+#include "lib/run/call.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -34,7 +34,7 @@ struct DenseMatrix {
 };
 
 // Threads share it; the same bits whatever their number.
-DenseMatrix product(const DenseMatrix &a, const DenseMatrix &b, RunControl &control);
+DenseMatrix product(const DenseMatrix &a, const DenseMatrix &b);
 
 // Roundings on a term's way through a product over so many inner indices, of unit_of(its arithmetic).
 double product_roundings(std::size_t inner, bool complex, bool dd);

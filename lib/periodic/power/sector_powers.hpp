@@ -84,7 +84,7 @@ struct SectorStep {
 template <class Numbers, class Negate, class Tell>
 void write_sector(const SectorStep &step, const Numbers &numbers,
                   const std::vector<typename Numbers::Factor> &factors, const Negate &negate,
-                  RunControl &control, const Tell &tell) {
+                  const Tell &tell) {
     const PeriodBlock &block = step.block;
     const Sector &from = step.from, &to = step.to;
     constexpr std::size_t together = 8;
@@ -99,7 +99,7 @@ void write_sector(const SectorStep &step, const Numbers &numbers,
         PeriodWalk<Walks> walk(walks, factors);
         walk.set(std::move(x));
         walk.advance(block.levels);
-        control.advance(work * static_cast<double>(count));
+        call().advance(work * static_cast<double>(count));
         std::vector<typename Walks::Number> sums(to.size(), Walks::zero());
         for (std::size_t s = 0; s < block.states; ++s) {
             if (to.orbit[s] == Sector::none) continue;

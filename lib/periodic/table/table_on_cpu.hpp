@@ -3,8 +3,8 @@
 
 #include "lib/number/with_fma.hpp"
 #include "lib/periodic/table/table_layout.hpp"
+#include "lib/run/call.hpp"
 #include "lib/run/numbered_sum.hpp"
-#include "lib/run/run_control.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
@@ -20,14 +20,13 @@ template <class Numbers> class TableOnCpu {
     using Factor = typename Numbers::Factor;
 
     TableOnCpu(const TableProgram &program, std::int32_t used, const Numbers &numbers,
-               const std::vector<Factor> &factors, const std::vector<bool> &ones, RunControl &control)
+               const std::vector<Factor> &factors, const std::vector<bool> &ones)
         : program_(&program),
           layout_(program.slots, used),
           numbers_(&numbers),
           factors_(&factors),
           ones_(&ones),
-          control_(&control),
-          charge_(&control.memory(), static_cast<std::int64_t>(layout_.size() * sizeof(Number))),
+          charge_(&call().memory(), static_cast<std::int64_t>(layout_.size() * sizeof(Number))),
           x_(layout_.size()) {}
 
     void begin(const Number &everywhere) { std::fill(x_.begin(), x_.end(), everywhere); }
@@ -52,8 +51,7 @@ template <class Numbers> class TableOnCpu {
         const std::uint64_t all = std::uint64_t{1} << lists.number_bits;
         const NumberedPieces pieces = NumberedPieces::so_many(all, std::min<std::uint64_t>(all, 256));
         parallel_for(pieces.count(), [&](std::uint64_t p) {
-            control_->advance(0.5 * static_cast<double>(layout_.size()) /
-                              static_cast<double>(pieces.count()));
+            call().advance(0.5 * static_cast<double>(layout_.size()) / static_cast<double>(pieces.count()));
             with_fma([&] {
                 for (std::uint64_t n = pieces[p].first; n < pieces[p].last; ++n) work(lists.high_set(n));
             });
@@ -114,7 +112,6 @@ template <class Numbers> class TableOnCpu {
     const Numbers *numbers_;
     const std::vector<Factor> *factors_;
     const std::vector<bool> *ones_;
-    RunControl *control_;
     Charge charge_;
     std::vector<Number> x_;
 };

@@ -45,12 +45,11 @@ double table_device_bytes(const TableProgram &program, std::int32_t used, const 
 }
 
 TableOnDevice::TableOnDevice(DeviceQueue &queue, const TableProgram &program, std::int32_t used,
-                             const StateNumbers &numbers, RunControl &control)
+                             const StateNumbers &numbers)
     : queue_(queue),
       program_(program),
       layout_(program.slots, used),
       numbers_(numbers),
-      control_(control),
       table_(queue),
       ranks_(queue),
       lists_(queue) {
@@ -167,7 +166,7 @@ void TableOnDevice::advance(std::int32_t u) {
     for (std::size_t k = program_.begin[at(u)]; k < program_.begin[at(u) + 1]; ++k) {
         launch(steps_[k].entry.c_str(), steps_[k].row);
         if (!steps_[k].opens_as_is) launch(table_open_entry, steps_[k].open);
-        control_.advance(static_cast<double>(layout_.size()));
+        call().advance(static_cast<double>(layout_.size()));
     }
 }
 

@@ -3,7 +3,7 @@
 
 #include "jit/queue/device_queue.hpp"
 #include "lib/periodic/table/table_layout.hpp"
-#include "lib/run/run_control.hpp"
+#include "lib/run/call.hpp"
 
 #include <cstdint>
 #include <string>
@@ -18,7 +18,7 @@ double table_device_bytes(const TableProgram &program, std::int32_t used, const 
 class TableOnDevice { // throws JitError
   public:
     TableOnDevice(DeviceQueue &queue, const TableProgram &program, std::int32_t used,
-                  const StateNumbers &numbers, RunControl &control);
+                  const StateNumbers &numbers);
 
     // Of each entry, coefficient_doubles() of it; `ones`: which are 1. `prime` of residues.
     void take(const std::vector<double> &coefficients, const std::vector<bool> &ones, double prime = 0);
@@ -50,7 +50,6 @@ class TableOnDevice { // throws JitError
     const TableProgram &program_;
     TableLayout layout_;
     StateNumbers numbers_;
-    RunControl &control_;
     DeviceArray table_, ranks_, lists_;
     std::vector<TableLists> of_step_;
     std::vector<Step> steps_;

@@ -39,14 +39,8 @@ void OccupiedModes::add(std::size_t one) {
     }
 }
 
-BosonShot::BosonShot(const Amplitudes &u, MemoryAccount &account, const Poll &poll)
-    : u_(u),
-      poll_(poll),
-      met_(u.columns()),
-      narrow_(account),
-      x_(u.modes()),
-      y_(u.modes()),
-      weight_(u.modes()) {}
+BosonShot::BosonShot(const Amplitudes &u, MemoryAccount &account)
+    : u_(u), met_(u.columns()), narrow_(account), x_(u.modes()), y_(u.modes()), weight_(u.modes()) {}
 
 void BosonShot::begin(Randomness random, std::vector<std::size_t> &photons) {
     random_ = random;
@@ -168,7 +162,7 @@ void BosonShot::order(const Block &block) {
 
 void BosonShot::run_narrow() {
     minors_.assign(ordered_.size(), Value());
-    narrow_.run(minors_, poll_);
+    narrow_.run(minors_);
     double most = 0;
     for (const Value &minor : minors_)
         most = std::max({most, std::fabs(minor.real()), std::fabs(minor.imag())});
@@ -204,7 +198,7 @@ void BosonShot::sum_minors() {
     constexpr std::uint64_t between_polls = 1 << 14; // steps: some milliseconds
     const std::uint64_t steps = count_steps(a);
     for (std::uint64_t first = 0; first < steps; first += between_polls) {
-        if (first > 0) poll_();
+        if (first > 0) poll();
         add_minors(a, first, std::min(first + between_polls, steps), space_.get(), sums);
     }
     for (int i = 0; i < in.kinds; ++i) {

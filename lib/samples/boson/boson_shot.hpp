@@ -29,7 +29,7 @@ struct OccupiedModes {
 
 class BosonShot {
   public:
-    BosonShot(const Amplitudes &u, MemoryAccount &account, const Poll &poll);
+    BosonShot(const Amplitudes &u, MemoryAccount &account);
 
     // photons: of each the column that it comes in by. Throws Error.
     void run(Randomness random, std::vector<std::size_t> photons, std::int64_t *occupation);
@@ -70,7 +70,6 @@ class BosonShot {
     std::size_t drawn();
 
     const Amplitudes &u_;
-    const Poll &poll_;
     Randomness random_;
 
     std::size_t newest_ = 0;                             // as many have left

@@ -35,9 +35,8 @@ std::vector<std::size_t> columns_of(const perm_boson &a, const std::vector<std::
 
 // What a sample takes on one thread, on average over some patterns that photons without interference leave.
 double seconds_of_shot(const Amplitudes &amplitudes, const std::vector<std::size_t> &photons,
-                       std::int64_t tries, RunControl &control) {
-    const Poll poll = [&control] { control.poll(); };
-    BosonShot shot(amplitudes, control.memory(), poll);
+                       std::int64_t tries) {
+    BosonShot shot(amplitudes, call().memory());
     double sum = 0;
     for (std::int64_t k = 0; k < tries; ++k)
         sum += shot.seconds(Randomness(static_cast<std::uint64_t>(k), 0), photons);
@@ -86,17 +85,15 @@ const perm_boson &checked_photons(const perm_boson *a, std::int64_t shots) {
     return *a;
 }
 
-BosonTask::BosonTask(const perm_boson *a, std::int64_t shots, std::uint64_t seed, const Options &options,
-                     RunControl &control)
+BosonTask::BosonTask(const perm_boson *a, std::int64_t shots, std::uint64_t seed, const Options &options)
     : options_(options),
       modes_in_(modes_in_of(checked_photons(a, shots))),
       amplitudes_(*a, modes_in_),
       photons_(columns_of(*a, modes_in_)),
       shots_(shots),
       seed_(seed),
-      seconds_of_shot_(
-          seconds_of_shot(amplitudes_, photons_, std::clamp<std::int64_t>(shots, 1, 4), control)) {
-    control.poll();
+      seconds_of_shot_(seconds_of_shot(amplitudes_, photons_, std::clamp<std::int64_t>(shots, 1, 4))) {
+    poll();
 }
 
 NumberedPieces BosonTask::pieces() const {
@@ -105,22 +102,21 @@ NumberedPieces BosonTask::pieces() const {
     return NumberedPieces::of_length(at(shots_), at(std::max(worth, shots_ / most_pieces)));
 }
 
-void BosonTask::begin(RunControl &control, double share) const {
+void BosonTask::begin(double share) const {
     const double wall = share * seconds() / options_.threads;
     if (wall > options_.refuse_seconds)
         throw refused_for_time(formatted("{} samples of {} photons are", shots_, photons_.size()), wall,
                                options_);
-    control.begin(share * static_cast<double>(shots_), wall);
+    call().begin(share * static_cast<double>(shots_), wall);
 }
 
-void BosonTask::draw(RunControl &control, std::int64_t *occupations) const {
-    begin(control, 1);
-    const Poll poll = [&control] { control.poll(); };
+void BosonTask::draw(std::int64_t *occupations) const {
+    begin(1);
     run_pieces(pieces(), options_.threads, [&](std::uint64_t, NumberRange some) {
-        BosonShot shot(amplitudes_, control.memory(), poll);
+        BosonShot shot(amplitudes_, call().memory());
         for (std::uint64_t k = some.first; k < some.last; ++k)
             shot.run(Randomness(seed_, k), photons_, occupations + k * amplitudes_.modes());
-        control.advance(some.size());
+        call().advance(some.size());
     });
 }
 
@@ -166,17 +162,16 @@ std::int64_t BosonTask::most_bytes() const {
     return static_cast<std::int64_t>(std::min(each * photons + numbers, 0x1p62));
 }
 
-std::vector<std::int64_t> BosonTask::run(PieceStore *store, RunControl &control, const Told &) const {
+std::vector<std::int64_t> BosonTask::run(PieceStore *store, const Told &) const {
     const std::size_t modes = amplitudes_.modes();
     const bool is_shard = store && store->is_of_one_shard();
-    begin(control, store ? store->share() : 1);
-    const Charge held(&control.memory(), is_shard ? 0 : most_bytes());
-    RunControl along(control, 1, PieceScope{store, {}});
-    const Poll poll = [&along] { along.poll(); };
+    begin(store ? store->share() : 1);
+    const Charge held(&call().memory(), is_shard ? 0 : most_bytes());
+    CurrentCall along(1, PieceScope{store, {}});
     const NumberedPieces all = pieces();
     const ShotPart nothing{0, static_cast<std::int32_t>(modes)};
     const auto draw = [&](std::uint64_t number) {
-        BosonShot shot(amplitudes_, along.memory(), poll);
+        BosonShot shot(amplitudes_, call().memory());
         ShotPart part = nothing;
         std::vector<std::int64_t> occupation(modes);
         for (std::uint64_t k = all[number].first; k < all[number].last; ++k) {
@@ -184,11 +179,11 @@ std::vector<std::int64_t> BosonTask::run(PieceStore *store, RunControl &control,
             for (std::size_t z = 0; z < modes; ++z)
                 part.numbers.insert(part.numbers.end(), at(occupation[z]), static_cast<std::int32_t>(z));
         }
-        along.advance(all[number].size());
+        call().advance(all[number].size());
         return part;
     };
-    const std::vector<ShotPart> parts = parts_of_pieces(
-        along, all.count(), all.count() == 0 ? 0 : all[0].size(), nothing, each_on_its_thread(along, draw));
+    const std::vector<ShotPart> parts =
+        parts_of_pieces(all.count(), all.count() == 0 ? 0 : all[0].size(), nothing, each_on_its_thread(draw));
     return is_shard ? std::vector<std::int64_t>() : occupations_of(parts, all, modes, photons_.size());
 }
 

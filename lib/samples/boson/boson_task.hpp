@@ -24,24 +24,23 @@ const perm_boson &checked_photons(const perm_boson *a, std::int64_t shots);
 class BosonTask final : public TaskOf<std::vector<std::int64_t>> {
   public:
     // Nothing of `a` is kept; the options must outlive it. Throws Error.
-    BosonTask(const perm_boson *a, std::int64_t shots, std::uint64_t seed, const Options &options,
-              RunControl &control);
+    BosonTask(const perm_boson *a, std::int64_t shots, std::uint64_t seed, const Options &options);
 
     std::int64_t count() const { return shots_ * static_cast<std::int64_t>(amplitudes_.modes()); } // numbers
 
     // At once, into the caller's place, which has room for count().
-    void draw(RunControl &control, std::int64_t *occupations) const;
+    void draw(std::int64_t *occupations) const;
 
     TaskIdentity identity() const override;
     ShardCount shards() const override;
     KeptAbout about() const override;
-    std::vector<std::int64_t> run(PieceStore *store, RunControl &control, const Told &told) const override;
+    std::vector<std::int64_t> run(PieceStore *store, const Told &told) const override;
 
   private:
     NumberedPieces pieces() const;
     double seconds() const { return seconds_of_shot_ * static_cast<double>(shots_); } // on one thread
     std::int64_t most_bytes() const;
-    void begin(RunControl &control, double share) const; // throws Error
+    void begin(double share) const; // throws Error
 
     const Options &options_;
     const std::vector<std::int64_t> modes_in_; // ascending, each once

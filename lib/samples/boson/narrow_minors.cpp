@@ -196,9 +196,9 @@ std::size_t NarrowMinors::most_wide() const {
     return most;
 }
 
-void NarrowMinors::run(std::span<Value> minors, const Poll &poll) {
+void NarrowMinors::run(std::span<Value> minors) {
     const std::size_t columns = a_->columns(), most = most_wide();
-    PolledSteps steps(poll);
+    PolledSteps steps;
     if (before_.size() < columns) before_.resize(columns);
     *room(before_[0], 1) = 1;
     Value *wide = room(wide_, most), *spare = room(spare_, most);

@@ -46,8 +46,8 @@ class NarrowMinors {
     double multiplications() const { return multiplications_; }
     double states() const { return states_; }
 
-    // Computes the minor without each column. Throws what the account and `poll` do.
-    void run(std::span<Value> minors, const Poll &poll);
+    // Computes the minor without each column. Throws what the account and polling do.
+    void run(std::span<Value> minors);
 
   private:
     struct Column {

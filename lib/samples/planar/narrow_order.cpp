@@ -136,9 +136,9 @@ double NarrowOrder::most_numbers() const {
     return most;
 }
 
-NarrowOrder narrow_order(const Pattern &a, const Poll &poll) {
-    PolledSteps steps(poll);
-    const Transposed columns = transpose(a, poll);
+NarrowOrder narrow_order(const Pattern &a) {
+    PolledSteps steps;
+    const Transposed columns = transpose(a);
     NarrowOrder best;
     const auto look_at = [&](const Pattern &lines, const std::vector<std::int64_t> &source,
                              const Order &order) {

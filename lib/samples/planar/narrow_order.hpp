@@ -31,6 +31,6 @@ struct NarrowOrder {
 };
 
 // Of a square pattern that has a perfect matching; it follows from the pattern alone.
-NarrowOrder narrow_order(const Pattern &a, const Poll &poll = no_poll);
+NarrowOrder narrow_order(const Pattern &a);
 
 } // namespace libperm

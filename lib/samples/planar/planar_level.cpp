@@ -253,25 +253,25 @@ template <class Field> class LevelOf final : public PlanarLevel {
     using Rests = std::vector<Rest<Field>>;
 
   public:
-    LevelOf(const PlanarLines &lines, const Field &field, int bits, RunControl &control)
+    LevelOf(const PlanarLines &lines, const Field &field, int bits)
         : lines_(lines), field_(field), bits_(bits), length_(segment_length(lines.order)) {
         const std::int32_t n = lines_.n();
         Rest<Field> rest(field_);
         for (std::int32_t k = n; k-- > 0 && is_known_;) { // behind line k
             if (k % length_ == length_ - 1 || k == n - 1) ends_.push_back(rest);
             is_known_ = rest.prepend(lines_.order.lines[at(k)], entries_of(k));
-            if (k % 16 == 0) control.poll();
+            if (k % 16 == 0) poll();
         }
         std::reverse(ends_.begin(), ends_.end());
     }
 
-    void draw(std::span<PlanarShot> shots, RunControl &control) const override {
-        const Charge charge(&control.memory(), planar_level_bytes(lines_.order, bits_));
+    void draw(std::span<PlanarShot> shots) const override {
+        const Charge charge(&call().memory(), planar_level_bytes(lines_.order, bits_));
         for (PlanarShot &shot : shots) shot.is_lost = !is_known_;
         if (!is_known_) return;
         Chooser<Field> chooser(field_, lines_.n());
         for (std::size_t s = 0; s < ends_.size(); ++s) {
-            const Rests rests = segment(s, control);
+            const Rests rests = segment(s);
             for (std::size_t k = 0; k < rests.size(); ++k) {
                 const std::int32_t line =
                     static_cast<std::int32_t>(s) * length_ + static_cast<std::int32_t>(k);
@@ -281,7 +281,7 @@ template <class Field> class LevelOf final : public PlanarLevel {
                         if (!shot.is_lost)
                             chooser.choose(lines_.order.lines[at(line)], entries, rests[k], shot);
                 });
-                control.poll();
+                poll();
             }
         }
     }
@@ -297,7 +297,7 @@ template <class Field> class LevelOf final : public PlanarLevel {
     }
 
     // What lies behind each of its lines.
-    Rests segment(std::size_t s, RunControl &control) const {
+    Rests segment(std::size_t s) const {
         const std::int32_t first = static_cast<std::int32_t>(s) * length_,
                            last = std::min(first + length_, lines_.n()) - 1;
         Rests rests(at(last - first + 1), Rest<Field>(field_));
@@ -306,7 +306,7 @@ template <class Field> class LevelOf final : public PlanarLevel {
             Rest<Field> &before = rests[at(k - 1 - first)];
             before = rests[at(k - first)];
             before.prepend(lines_.order.lines[at(k)], entries_of(k));
-            control.poll();
+            poll();
         }
         return rests;
     }
@@ -321,12 +321,11 @@ template <class Field> class LevelOf final : public PlanarLevel {
 
 } // namespace
 
-std::unique_ptr<const PlanarLevel> planar_level(const PlanarLines &lines, int bits, RunControl &control) {
-    if (bits == in_doubles)
-        return std::make_unique<LevelOf<DoubleField>>(lines, DoubleField(), bits, control);
+std::unique_ptr<const PlanarLevel> planar_level(const PlanarLines &lines, int bits) {
+    if (bits == in_doubles) return std::make_unique<LevelOf<DoubleField>>(lines, DoubleField(), bits);
     if (bits == in_two_doubles)
-        return std::make_unique<LevelOf<TwoDoublesField>>(lines, TwoDoublesField(), bits, control);
-    return std::make_unique<LevelOf<MpfrField>>(lines, MpfrField(bits), bits, control);
+        return std::make_unique<LevelOf<TwoDoublesField>>(lines, TwoDoublesField(), bits);
+    return std::make_unique<LevelOf<MpfrField>>(lines, MpfrField(bits), bits);
 }
 
 std::int64_t planar_level_bytes(const NarrowOrder &order, int bits) {

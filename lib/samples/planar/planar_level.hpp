@@ -4,7 +4,7 @@
 
 #include "jit/number/number.hpp"
 #include "lib/base/randomness.hpp"
-#include "lib/run/run_control.hpp"
+#include "lib/run/call.hpp"
 #include "lib/samples/planar/narrow_order.hpp"
 #include "preprocess/index.hpp"
 #include "preprocess/tracked.hpp"
@@ -73,12 +73,12 @@ class PlanarLevel {
     virtual ~PlanarLevel() = default;
 
     // From their beginning to their end, or until they are lost. From any thread.
-    virtual void draw(std::span<PlanarShot> shots, RunControl &control) const = 0;
+    virtual void draw(std::span<PlanarShot> shots) const = 0;
 };
 
 // Of so many bits; these are doubles, and two for a number.
 constexpr int in_doubles = 53, in_two_doubles = 106;
-std::unique_ptr<const PlanarLevel> planar_level(const PlanarLines &lines, int bits, RunControl &control);
+std::unique_ptr<const PlanarLevel> planar_level(const PlanarLines &lines, int bits);
 // That it holds, and each draw as much again.
 std::int64_t planar_level_bytes(const NarrowOrder &order, int bits);
 

@@ -38,13 +38,13 @@ double lines_seconds(const NarrowOrder &order, double products, int bits) {
 
 // With the lines paired by a matching of the largest product, whose entries are the first pivots to be tried.
 // Scaling has left those above 1/2, and all others below 1. The sign is not the permanent's any more.
-std::shared_ptr<const PlanarPlan>
-paired_by_size(const Block &scaled, const std::shared_ptr<const PlanarPlan> &plan, const Poll &poll) {
+std::shared_ptr<const PlanarPlan> paired_by_size(const Block &scaled,
+                                                 const std::shared_ptr<const PlanarPlan> &plan) {
     std::vector<char> is_large;
     for (const Tracked &x : scaled.values) is_large.push_back(x.exp2 >= 0);
     const Pattern large = with_entries(scaled.pattern, is_large);
     if (large.nnz() == scaled.pattern.nnz()) return plan;
-    const Matching matching = maximum_matching(large, poll);
+    const Matching matching = maximum_matching(large);
     if (matching.size < large.rows) return plan; // nothing was scaled
     const auto paired = std::make_shared<PlanarPlan>(*plan);
     paired->fronts = Fronts(scaled.pattern, matching);
@@ -52,13 +52,12 @@ paired_by_size(const Block &scaled, const std::shared_ptr<const PlanarPlan> &pla
 }
 
 LongProduct permanent_of(const Block &scaled, const std::shared_ptr<const PlanarPlan> &plan,
-                         const Options &options, RunControl &control) {
+                         const Options &options) {
     Candidate choice;
-    choice.plan = paired_by_size(scaled, plan, [&control] { control.poll(); });
-    RunControl uncounted(control, 0, PieceScope{});
+    choice.plan = paired_by_size(scaled, plan);
+    CurrentCall uncounted(0, PieceScope{});
     GpuQueues none(options);
-    const EngineResult result =
-        run_planar({choice, options, uncounted, uncounted.memory(), none}, EngineInput(scaled));
+    const EngineResult result = run_planar({choice, options, call().memory(), none}, EngineInput(scaled));
     const auto &[value, error] = std::get<Ball>(result.value);
     const auto by = std::clamp<std::int64_t>(error.exp2 - value.exp2, -2000, 2000);
     constexpr double share = PlanarShots::tolerance / 16;
@@ -93,45 +92,44 @@ double PlanarOutline::seconds(std::int64_t shots) const {
     return start_seconds() + static_cast<double>(shots) * shot_seconds();
 }
 
-std::optional<PlanarOutline> planar_outline(const SampledPart &part, const Poll &poll) {
+std::optional<PlanarOutline> planar_outline(const SampledPart &part) {
     if (part.free_rows > 0 || part.free_columns > 0) return {};
-    std::optional<PlanarPlan> plan = plan_planar(part.pattern, poll);
+    std::optional<PlanarPlan> plan = plan_planar(part.pattern);
     if (!plan) return {};
     plan->by_residues = false;
-    return PlanarOutline{std::make_shared<const PlanarPlan>(std::move(*plan)),
-                         narrow_order(part.pattern, poll)};
+    return PlanarOutline{std::make_shared<const PlanarPlan>(std::move(*plan)), narrow_order(part.pattern)};
 }
 
 PlanarShots::PlanarShots(PlanarOutline outline, const SampledPart &part, std::uint64_t seed,
-                         const Options &options, RunControl &control, std::optional<int> bits)
+                         const Options &options, std::optional<int> bits)
     : outline_(std::move(outline)), seed_(seed), bits_(bits.value_or(in_doubles)) {
-    prepare(part, options, control);
+    prepare(part, options);
     if (bits)
-        level_ = planar_level({outline_.order, entries_}, bits_, control);
+        level_ = planar_level({outline_.order, entries_}, bits_);
     else
-        begin_with_enough(control);
+        begin_with_enough();
 }
 
-void PlanarShots::prepare(const SampledPart &part, const Options &options, RunControl &control) {
+void PlanarShots::prepare(const SampledPart &part, const Options &options) {
     Block block{part.pattern, part.entries};
     for (Tracked &x : block.values) x = {x.value, std::fabs(x.value), x.exp2, 0}; // this is what is sampled
-    scale(block, [&control] { control.poll(); });
-    permanent_ = permanent_of(block, outline_.plan, options, control);
+    scale(block);
+    permanent_ = permanent_of(block, outline_.plan, options);
     entries_ = std::move(block.values);
     for (std::size_t k = 0; k < entries_.size(); ++k)
         if (outline_.plan->sum.is_negative[k]) entries_[k].value = -entries_[k].value;
 }
 
 // Where of some other shots more than one in eight is wrong, more digits are better for all.
-void PlanarShots::begin_with_enough(RunControl &control) {
+void PlanarShots::begin_with_enough() {
     Numbers some(8);
     std::iota(some.begin(), some.end(), 0);
     for (;; bits_ = more_than(bits_)) {
         if (bits_ > most_bits)
             throw Error(PERM_UNSUPPORTED, "samples of a planar block take more digits than there are");
-        const Charge charge(&control.memory(), planar_level_bytes(outline_.order, bits_));
-        level_ = planar_level({outline_.order, entries_}, bits_, control);
-        const std::vector<PlanarShot> shots = drawn(*level_, some, ~seed_, control);
+        const Charge charge(&call().memory(), planar_level_bytes(outline_.order, bits_));
+        level_ = planar_level({outline_.order, entries_}, bits_);
+        const std::vector<PlanarShot> shots = drawn(*level_, some, ~seed_);
         if (std::count_if(shots.begin(), shots.end(), [this](const auto &shot) { return !is_right(shot); }) <=
             1)
             return;
@@ -139,12 +137,12 @@ void PlanarShots::begin_with_enough(RunControl &control) {
 }
 
 std::vector<PlanarShot> PlanarShots::drawn(const PlanarLevel &level, const Numbers &numbers,
-                                           std::uint64_t seed, RunControl &control) const {
+                                           std::uint64_t seed) const {
     const auto n = static_cast<std::int32_t>(outline_.order.lines.size());
     std::vector<PlanarShot> shots;
     shots.reserve(numbers.size());
     for (const std::uint64_t number : numbers) shots.emplace_back(Randomness(seed, number), n);
-    level.draw(shots, control);
+    level.draw(shots);
     return shots;
 }
 
@@ -159,18 +157,17 @@ bool PlanarShots::is_right(const PlanarShot &shot) const {
     return distance(found, expected) <= tolerance;
 }
 
-void PlanarShots::draw(std::uint64_t first, std::uint32_t count, std::vector<std::uint32_t> &taken,
-                       RunControl &control) const {
+void PlanarShots::draw(std::uint64_t first, std::uint32_t count, std::vector<std::uint32_t> &taken) const {
     const auto n = static_cast<std::int32_t>(outline_.order.lines.size());
-    const Charge charge(&control.memory(), bytes_of_shot(n) * count);
+    const Charge charge(&call().memory(), bytes_of_shot(n) * count);
     taken.resize(at(n) * count);
     Numbers todo(count);
     std::iota(todo.begin(), todo.end(), first);
     std::unique_ptr<const PlanarLevel> wider;
-    Charge of_wider(&control.memory());
+    Charge of_wider(&call().memory());
     const PlanarLevel *level = level_.get();
     for (int bits = bits_;;) {
-        const std::vector<PlanarShot> shots = drawn(*level, todo, seed_, control);
+        const std::vector<PlanarShot> shots = drawn(*level, todo, seed_);
         Numbers wrong;
         for (std::size_t s = 0; s < shots.size(); ++s) {
             if (!is_right(shots[s])) {
@@ -189,7 +186,7 @@ void PlanarShots::draw(std::uint64_t first, std::uint32_t count, std::vector<std
                         "a sample of a planar block takes more digits than there are to be proven");
         wider.reset();
         of_wider.resize(planar_level_bytes(outline_.order, bits));
-        wider = planar_level({outline_.order, entries_}, bits, control);
+        wider = planar_level({outline_.order, entries_}, bits);
         level = wider.get();
     }
 }

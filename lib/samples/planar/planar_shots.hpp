@@ -39,7 +39,7 @@ struct PlanarOutline {
 };
 
 // None: it is not planar, or lines may stay unmatched.
-std::optional<PlanarOutline> planar_outline(const SampledPart &part, const Poll &poll);
+std::optional<PlanarOutline> planar_outline(const SampledPart &part);
 
 class PlanarShots final : public NumberedShots {
   public:
@@ -48,10 +48,9 @@ class PlanarShots final : public NumberedShots {
     // Throws Error: PERM_UNSUPPORTED where no digits prove its shots. `bits`: begun with even if most shots
     // have to be drawn again, for tests.
     PlanarShots(PlanarOutline outline, const SampledPart &part, std::uint64_t seed, const Options &options,
-                RunControl &control, std::optional<int> bits = {});
+                std::optional<int> bits = {});
 
-    void draw(std::uint64_t first, std::uint32_t count, std::vector<std::uint32_t> &taken,
-              RunControl &control) const override;
+    void draw(std::uint64_t first, std::uint32_t count, std::vector<std::uint32_t> &taken) const override;
 
     int bits() const { return bits_; } // that are begun with
     double shot_seconds() const override;
@@ -63,11 +62,10 @@ class PlanarShots final : public NumberedShots {
   private:
     using Numbers = std::vector<std::uint64_t>; // of shots
 
-    void prepare(const SampledPart &part, const Options &options, RunControl &control);
-    void begin_with_enough(RunControl &control);
+    void prepare(const SampledPart &part, const Options &options);
+    void begin_with_enough();
     bool is_right(const PlanarShot &shot) const;
-    std::vector<PlanarShot> drawn(const PlanarLevel &level, const Numbers &numbers, std::uint64_t seed,
-                                  RunControl &control) const;
+    std::vector<PlanarShot> drawn(const PlanarLevel &level, const Numbers &numbers, std::uint64_t seed) const;
 
     const PlanarOutline outline_;
     const std::uint64_t seed_;

@@ -29,8 +29,8 @@ class EntriesByStep {
 // behind it.
 template <class Entry>
 std::optional<Triangle> triangle_beyond(std::size_t steps, std::uint64_t prime, std::size_t most,
-                                        const Entry &beyond, const Poll &poll) {
-    PolledSteps polled(poll);
+                                        const Entry &beyond) {
+    PolledSteps polled;
     Triangle triangle;
     triangle.opens.resize(steps);
     triangle.closes.resize(steps);
@@ -73,7 +73,7 @@ std::vector<ComingLines> steps_of(const LineOrder &order) {
 }
 
 std::optional<Triangle> triangle_of(const DenseResidues &matrix, const LineOrder &order, Side side,
-                                    const LineKinds &most, const Poll &poll) {
+                                    const LineKinds &most) {
     const std::size_t width = most.width;
     const EntriesByStep entries(matrix, order);
     const auto entry = [&entries, side](std::size_t i, std::size_t j) {
@@ -81,7 +81,7 @@ std::optional<Triangle> triangle_of(const DenseResidues &matrix, const LineOrder
     };
     auto triangle = triangle_beyond(
         entries.steps(), matrix.prime, most.kinds,
-        [&entry, width](std::size_t i, std::size_t j) { return i < width ? 0 : entry(i - width, j); }, poll);
+        [&entry, width](std::size_t i, std::size_t j) { return i < width ? 0 : entry(i - width, j); });
     if (!triangle || width == 0) return triangle;
     triangle->width = width;
     triangle->near.resize(entries.steps());
@@ -91,16 +91,15 @@ std::optional<Triangle> triangle_of(const DenseResidues &matrix, const LineOrder
     return triangle;
 }
 
-std::optional<Generators> generators_of(const DenseResidues &matrix, const LineOrder &order,
-                                        const Poll &poll) {
-    return generators_of(matrix, order, Band(), poll);
+std::optional<Generators> generators_of(const DenseResidues &matrix, const LineOrder &order) {
+    return generators_of(matrix, order, Band());
 }
 
-std::optional<Generators> generators_of(const DenseResidues &matrix, const LineOrder &order, const Band &band,
-                                        const Poll &poll) {
-    auto above = triangle_of(matrix, order, Side::above, {most_kinds, band.above}, poll);
+std::optional<Generators> generators_of(const DenseResidues &matrix, const LineOrder &order,
+                                        const Band &band) {
+    auto above = triangle_of(matrix, order, Side::above, {most_kinds, band.above});
     if (!above) return {};
-    auto below = triangle_of(matrix, order, Side::below, {most_kinds, band.below}, poll);
+    auto below = triangle_of(matrix, order, Side::below, {most_kinds, band.below});
     if (!below) return {};
     Generators found{matrix.prime, steps_of(order), {}, std::move(*above), std::move(*below)};
     const EntriesByStep entries(matrix, order);

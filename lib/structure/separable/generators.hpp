@@ -79,12 +79,11 @@ enum class Side { above, below };
 // least rank with the same entries. What is found is right modulo the prime, as each entry has been compared.
 // In O(n^2), and mostly O(n) where there are none.
 std::optional<Triangle> triangle_of(const DenseResidues &matrix, const LineOrder &order, Side side,
-                                    const LineKinds &most, const Poll &poll = no_poll);
+                                    const LineKinds &most);
 
 // Of both sides, with as many kinds as there may be.
+std::optional<Generators> generators_of(const DenseResidues &matrix, const LineOrder &order);
 std::optional<Generators> generators_of(const DenseResidues &matrix, const LineOrder &order,
-                                        const Poll &poll = no_poll);
-std::optional<Generators> generators_of(const DenseResidues &matrix, const LineOrder &order, const Band &band,
-                                        const Poll &poll = no_poll);
+                                        const Band &band);
 
 } // namespace libperm

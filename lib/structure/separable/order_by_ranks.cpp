@@ -83,14 +83,14 @@ std::size_t distinct(Lines numbers) {
 
 class EndSearch {
   public:
-    EndSearch(const DenseResidues &matrix, Part part, std::size_t rank, std::uint64_t seed, const Poll &poll)
+    EndSearch(const DenseResidues &matrix, Part part, std::size_t rank, std::uint64_t seed)
         : matrix_(matrix),
           part_(std::move(part)),
           field_(matrix.prime),
           rank_(rank),
           reduced_(rank, std::vector<std::uint64_t>(part_.cols.size())),
           random_(seed),
-          steps_(poll) {}
+          steps_() {}
 
     bool is_enough() const { return std::min(part_.rows.size(), part_.cols.size()) > 2 * rank_; }
 
@@ -234,20 +234,19 @@ Lines all_lines(const std::vector<Lines> &classes, const Lines &order) {
 
 } // namespace
 
-std::optional<LineOrder> order_by_ranks(const DenseResidues &matrix, std::size_t rank, std::uint64_t seed,
-                                        const Poll &poll) {
+std::optional<LineOrder> order_by_ranks(const DenseResidues &matrix, std::size_t rank, std::uint64_t seed) {
     constexpr int tries[] = {2, 8, 32}; // of B and P a third, or a tenth, are apart from each other
     constexpr std::size_t few = 24;
     constexpr double least_nested = 0.15;
     const MultipleLines classes{multiples(matrix, true), multiples(matrix, false)};
-    EndSearch of_few(matrix, representatives(classes, few), rank, seed, poll);
+    EndSearch of_few(matrix, representatives(classes, few), rank, seed);
     if (!of_few.is_enough()) return {};
     std::optional<Ends> found = of_few.best_of(tries[rank - 1]);
     if (!found || found->zeros == 0) return {};
     *found = of_few.improved(std::move(*found));
     const auto entries = static_cast<double>(found->left_of_rows.size() * found->left_of_cols.size());
     if (static_cast<double>(of_few.nested(*found)) < least_nested * entries) return {};
-    EndSearch of_all(matrix, representatives(classes, matrix.n), rank, seed, poll);
+    EndSearch of_all(matrix, representatives(classes, matrix.n), rank, seed);
     const Ends ends = of_all.improved(
         *of_all.at_ends(EndSearch::places(found->rows, of_few.part().rows, of_all.part().rows),
                         EndSearch::places(found->cols, of_few.part().cols, of_all.part().cols)));

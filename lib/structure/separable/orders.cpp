@@ -60,13 +60,13 @@ class SortableValues {
 // Keeps the cheapest of the orders that it is shown.
 class CheapestShape {
   public:
-    CheapestShape(const DenseResidues &matrix, const Poll &poll) : matrix_(matrix), poll_(poll) {}
+    CheapestShape(const DenseResidues &matrix) : matrix_(matrix) {}
 
     // The order, and that with its columns reversed; in pairs, by turns, and in pairs with a band.
     void try_all(LineOrder order) {
         for (int k = 0; k < 2; ++k) {
             try_one(order);
-            if (const auto walk = path_through(matrix_, order, poll_)) try_one(*walk);
+            if (const auto walk = path_through(matrix_, order)) try_one(*walk);
             try_bands(order);
             std::reverse(order.cols.begin(), order.cols.end());
         }
@@ -80,7 +80,7 @@ class CheapestShape {
 
   private:
     void try_one(const LineOrder &order) {
-        const auto found = generators_of(matrix_, order, poll_);
+        const auto found = generators_of(matrix_, order);
         if (found) take({order, found->above.kinds, found->below.kinds, {}});
     }
 
@@ -99,7 +99,7 @@ class CheapestShape {
         for (std::size_t width = 0; width <= most_band; ++width) {
             if (!found.empty() && found.back().kinds == 0) break;
             const std::size_t most = found.empty() ? most_kinds : found.back().kinds - 1;
-            if (const auto triangle = triangle_of(matrix_, order, side, {most, width}, poll_))
+            if (const auto triangle = triangle_of(matrix_, order, side, {most, width}))
                 found.push_back({triangle->kinds, width});
         }
         return found;
@@ -114,15 +114,14 @@ class CheapestShape {
     }
 
     const DenseResidues &matrix_;
-    const Poll &poll_;
     double price_ = 0;
     std::optional<SeparableShape> shape_;
 };
 
 } // namespace
 
-std::optional<SeparableShape> separable_shape(const DenseResidues &matrix, const Poll &poll) {
-    CheapestShape cheapest(matrix, poll);
+std::optional<SeparableShape> separable_shape(const DenseResidues &matrix) {
+    CheapestShape cheapest(matrix);
     cheapest.try_all(order_as_given(matrix.n));
     if (matrix.n == 0) return cheapest.shape();
     const SortableValues values(matrix);
@@ -136,7 +135,7 @@ std::optional<SeparableShape> separable_shape(const DenseResidues &matrix, const
     constexpr std::uint64_t beginnings = 8;
     for (std::size_t rank = 1; !cheapest.has_any() && rank <= most_kinds; ++rank)
         for (std::uint64_t seed = 1; !cheapest.has_kinds(rank) && seed <= beginnings; ++seed) {
-            const auto order = order_by_ranks(matrix, rank, seed, poll);
+            const auto order = order_by_ranks(matrix, rank, seed);
             if (!order) break;
             cheapest.try_all(*order);
         }

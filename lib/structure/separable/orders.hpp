@@ -19,7 +19,7 @@ struct SeparableShape {
 // The cheapest of those that are found. Residues above half the prime count as negative where values are
 // sorted. The shape serves modulo other primes (`generators_of` its order), with as many kinds at most,
 // unless this prime divides a minor that is not 0: by bad luck, or by one who chose the matrix for it.
-std::optional<SeparableShape> separable_shape(const DenseResidues &matrix, const Poll &poll = no_poll);
+std::optional<SeparableShape> separable_shape(const DenseResidues &matrix);
 
 // Told by ranks alone, so that neither signs nor factors of lines count, nor whether numbers can be sorted.
 //
@@ -28,14 +28,12 @@ std::optional<SeparableShape> separable_shape(const DenseResidues &matrix, const
 // mostly nowhere else: so lines are sorted by how many of these are not 0. Which B and P are at the ends is
 // looked for by how many lines they tell apart, from a random beginning. None: they tell few; the order is
 // not sure to serve, and another beginning may bring another one.
-std::optional<LineOrder> order_by_ranks(const DenseResidues &matrix, std::size_t rank, std::uint64_t seed,
-                                        const Poll &poll = no_poll);
+std::optional<LineOrder> order_by_ranks(const DenseResidues &matrix, std::size_t rank, std::uint64_t seed);
 
 // A walk in which rows and columns come by turns, as the matrix says: few kinds of lines wait on it.
 //
 // With the fewest kinds that are found, about; none: more than `most_kinds` on a side. `order` has pairs. A
 // matrix of rank r has r kinds on one side and none on the other: all its rows come first.
-std::optional<LineOrder> path_through(const DenseResidues &matrix, const LineOrder &order,
-                                      const Poll &poll = no_poll);
+std::optional<LineOrder> path_through(const DenseResidues &matrix, const LineOrder &order);
 
 } // namespace libperm

@@ -44,9 +44,8 @@ struct PathSoFar {
 // opens a kind.
 class PathSearch {
   public:
-    PathSearch(const DenseResidues &matrix, const LineOrder &order, const KindLimits &limits,
-               const Poll &poll)
-        : matrix_(matrix), order_(order), limits_(limits), n_(order.rows.size()), line_(n_), steps_(poll) {}
+    PathSearch(const DenseResidues &matrix, const LineOrder &order, const KindLimits &limits)
+        : matrix_(matrix), order_(order), limits_(limits), n_(order.rows.size()), line_(n_), steps_() {}
 
     std::optional<LineOrder> walk() {
         PathSoFar path(matrix_.prime);
@@ -136,12 +135,12 @@ LineOrder spread_lines(const LineOrder &order) {
 
 } // namespace
 
-std::optional<LineOrder> path_through(const DenseResidues &matrix, const LineOrder &order, const Poll &poll) {
+std::optional<LineOrder> path_through(const DenseResidues &matrix, const LineOrder &order) {
     const LineOrder spread = spread_lines(order);
-    if (!PathSearch(matrix, spread, limits_by_price.back(), poll).walk()) return {};
+    if (!PathSearch(matrix, spread, limits_by_price.back()).walk()) return {};
     for (const KindLimits &limits : limits_by_price) {
-        if (!PathSearch(matrix, spread, limits, poll).walk()) continue;
-        if (auto walk = PathSearch(matrix, order, limits, poll).walk()) return walk;
+        if (!PathSearch(matrix, spread, limits).walk()) continue;
+        if (auto walk = PathSearch(matrix, order, limits).walk()) return walk;
     }
     return {};
 }

@@ -63,8 +63,8 @@ constexpr std::size_t most_by_line = most_kinds + most_band + 2, most_by_place =
 class StateSums {
   public:
     StateSums(const Montgomery &field, const WalkShape &shape, std::size_t most_rows, std::size_t most_cols,
-              double most_numbers, const Poll &poll)
-        : steps_(poll),
+              double most_numbers)
+        : steps_(),
           field_(field),
           kinds_{shape.rows.kinds, shape.cols.kinds},
           rows_(shape.rows.kinds, most_rows),
@@ -320,7 +320,7 @@ class Walk {
           done_(done),
           field_(generators.prime),
           sums_(field_, shape_, most_waiting(&WalkMove::rows, &WalkMove::cols),
-                most_waiting(&WalkMove::cols, &WalkMove::rows), moves_.most_beside_a_set, poll_),
+                most_waiting(&WalkMove::cols, &WalkMove::rows), moves_.most_beside_a_set),
           row_bits_(shape_.known_rows()),
           col_bits_(shape_.known_cols()),
           beside_(std::size_t{1} << (row_bits_ + col_bits_)),
@@ -438,7 +438,6 @@ class Walk {
     const WalkMoves moves_;
     const Triangle &of_rows_, &of_cols_;
     const std::function<void(double)> &done_;
-    const Poll poll_ = [this] { done_(0); };
     Montgomery field_;
     StateSums sums_;
     std::size_t row_bits_, col_bits_;       // of sets

@@ -329,9 +329,8 @@ TEST_CASE("rests of blocks, against the definition") {
                                    }));
             truth += rest * Exact(mpz_class(std::to_string(weights[number])));
         });
-        const std::uint64_t sum =
-            field.from(libperm::Rests(field, counts, residues)
-                           .sum([&](std::size_t w) { return weights[w]; }, libperm::no_poll));
+        const std::uint64_t sum = field.from(
+            libperm::Rests(field, counts, residues).sum([&](std::size_t w) { return weights[w]; }));
         CHECK(Exact(mpz_class(std::to_string(sum))) ==
               Exact(mpz_class(truth.get_num() % mpz_class(std::to_string(prime)))));
     }

@@ -190,8 +190,7 @@ namespace {
 // The processor, until it breaks down.
 class Breaking final : public WindowWorker {
   public:
-    Breaking(const SubsetPlan &plan, RunControl &control, std::int64_t windows)
-        : sound_(tree_on_cpu(plan, control)), left_(windows) {}
+    Breaking(const SubsetPlan &plan, std::int64_t windows) : sound_(tree_on_cpu(plan)), left_(windows) {}
     std::uint64_t at_once() const override { return 2; }
     std::vector<SubsetSum> sums(const SubsetMatrix &matrix, std::uint64_t first,
                                 std::uint64_t count) override {
@@ -220,7 +219,6 @@ SubsetMatrix matrix_of(const SubsetPlan &plan, const Block &block) {
 
 SubsetPlan tree_plan(const Block &block) {
     TreeSearch search;
-    search.poll = no_poll;
     return plan_tree(block.pattern, transposed(block).pattern, search);
 }
 
@@ -236,15 +234,13 @@ TEST_CASE("windows summed by two workers of which one breaks down: the bits of o
     std::vector<SubsetMatrix> matrices{matrix_of(plan, other)};
     for (Tracked &x : other.values) x.value *= random.uniform(0.5, 1);
     matrices.push_back(matrix_of(plan, other));
-    RunControl control;
     const auto sums_by = [&](const std::vector<std::int64_t> &windows) {
         const auto open = [&] {
             WindowWorkers workers;
-            for (const std::int64_t w : windows)
-                workers.push_back(std::make_unique<Breaking>(plan, control, w));
+            for (const std::int64_t w : windows) workers.push_back(std::make_unique<Breaking>(plan, w));
             return workers;
         };
-        return sum_windows(plan, matrices, open, control);
+        return sum_windows(plan, matrices, open);
     };
     constexpr std::int64_t never = 1 << 20;
     const std::vector<SubsetSum> truth = sums_by({never});
@@ -268,18 +264,18 @@ TEST_CASE("where all sums are known no worker is opened") {
     const Block block = trees::block_of(a);
     const SubsetPlan plan = tree_plan(block);
     const std::vector<SubsetMatrix> matrices{matrix_of(plan, plan.transposed ? transposed(block) : block)};
-    RunControl whole;
+    CurrentCall whole;
     libperm::PieceStore store;
-    RunControl control(whole, 1, {&store, {}});
+    CurrentCall control(1, libperm::PieceScope{&store, {}});
     int opened = 0;
     const auto open = [&] {
         ++opened;
         WindowWorkers workers;
-        workers.push_back(tree_on_cpu(plan, control));
+        workers.push_back(tree_on_cpu(plan));
         return workers;
     };
-    const std::vector<SubsetSum> truth = sum_windows(plan, matrices, open, control);
+    const std::vector<SubsetSum> truth = sum_windows(plan, matrices, open);
     CHECK(opened == 1);
-    CHECK(same(sum_windows(plan, matrices, open, control).at(0), truth.at(0)));
+    CHECK(same(sum_windows(plan, matrices, open).at(0), truth.at(0)));
     CHECK(opened == 1);
 }

@@ -32,10 +32,9 @@ std::uint64_t test_seed() { return run::seed(0x626a6f); }
 
 EngineResult result_of(const EngineInput &input) {
     const BjorklundPlan plan(input.pattern());
-    RunControl control;
-    control.begin(10 * plan.operations(), 0);
-    const EngineResult result = run_bjorklund(plan, input, control);
-    CHECK(control.fraction() < 0.101); // of ten such calls, of any number of primes
+    call().begin(10 * plan.operations(), 0);
+    const EngineResult result = run_bjorklund(plan, input);
+    CHECK(call().fraction() < 0.101); // of ten such calls, of any number of primes
     return result;
 }
 Outcome compute(const ExactBlock &block, Arithmetic arithmetic) {
@@ -263,9 +262,8 @@ TEST_CASE("permanents are hafnians of bipartite graphs") {
         ExactBlock graph{graphs::complete(2 * n, false), {}};
         for (std::int32_t i = 0; i < 2 * n; ++i)
             for (const std::int32_t j : graph.pattern.row(i)) graph.values.push_back(a[at(i)][at(j)]);
-        RunControl control;
-        const Outcome permanent = outcome_of(run_ryser(plan_ryser(sides, transpose(sides).pattern),
-                                                       {matrix, Arithmetic::complex_dd}, control));
+        const Outcome permanent = outcome_of(
+            run_ryser(plan_ryser(sides, transpose(sides).pattern), {matrix, Arithmetic::complex_dd}));
         for (const Arithmetic arithmetic : {Arithmetic::complex, Arithmetic::complex_dd}) {
             const Outcome hafnian = compute(graph, arithmetic);
             CHECK(within(value_of(hafnian), value_of(permanent),
@@ -283,9 +281,9 @@ namespace {
 void check_sharing(const EngineInput &input, std::size_t pieces) {
     const BjorklundPlan plan(input.pattern());
     const auto with_store = [&](PieceStore *store) {
-        RunControl whole;
-        RunControl control(whole, 1, PieceScope{store, {}});
-        return outcome_of(run_bjorklund(plan, input, control));
+        CurrentCall whole;
+        CurrentCall control(1, PieceScope{store, {}});
+        return outcome_of(run_bjorklund(plan, input));
     };
     const Outcome one = with_store(nullptr);
     CHECK(one.value.mantissa != 0);
@@ -322,10 +320,7 @@ TEST_CASE("the same bits on any number of threads, and from shards put together"
 TEST_CASE("plans: proposed for graphs alone, made again from bytes, refused beyond their lines") {
     Options options = read_options(nullptr);
     options.device = Device::cpu;
-    const auto plan_of = [&](const Pattern &a) {
-        RunControl control;
-        return plan_block(a, {}, {false, true, {}, 0}, options, control);
-    };
+    const auto plan_of = [&](const Pattern &a) { return plan_block(a, {}, {false, true, {}, 0}, options); };
     options.engine = Engine::bjorklund;
     const BlockPlan plan = plan_of(graphs::complete(20, true));
     REQUIRE(plan.choice() != nullptr);
@@ -377,9 +372,7 @@ TEST_CASE("plans for a machine with a GPU take it where it is sooner, and name i
     options.machine = std::make_shared<const Machine>(machine);
     const Numbers doubles, complex_dd{Precision::dd, true};
     const auto choice = [&](std::int32_t n, const Numbers &numbers) {
-        RunControl control;
-        const BlockPlan plan =
-            plan_block(graphs::complete(n, true), {}, {false, true, numbers, 0}, options, control);
+        const BlockPlan plan = plan_block(graphs::complete(n, true), {}, {false, true, numbers, 0}, options);
         REQUIRE(plan.choice() != nullptr);
         CHECK(plan.choice()->engine == Engine::bjorklund);
         info_of(Engine::bjorklund).check(*plan.choice());

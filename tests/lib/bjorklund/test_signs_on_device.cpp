@@ -72,11 +72,10 @@ int check_lanes(DeviceQueue &queue, const LineNumbers &lines, int bits,
 }
 
 EngineResult result_of(const EngineInput &input, DeviceQueue *queue) {
-    RunControl control;
     const BjorklundPlan plan(input.pattern());
-    if (queue == nullptr) return run_bjorklund(plan, input, control);
+    if (queue == nullptr) return run_bjorklund(plan, input);
     const DeviceQueues queues(*queue);
-    return run_bjorklund(plan, input, control, {&queues, 1e-3});
+    return run_bjorklund(plan, input, {&queues, 1e-3});
 }
 
 void check_same(const EngineInput &input, DeviceQueue &queue) {
@@ -167,10 +166,10 @@ TEST_CASE("hafnians on a device: a call that is to stop stops") {
     HostQueue queue;
     CallWatch watch;
     watch.stop_seconds = 1e-6;
-    RunControl control(watch);
+    CurrentCall control(watch);
     const DeviceQueues queues(queue);
     CHECK_THROWS_AS(static_cast<void>(run_bjorklund(BjorklundPlan(block.pattern),
-                                                    {block, Arithmetic::complex}, control, {&queues, 1e-3})),
+                                                    {block, Arithmetic::complex}, {&queues, 1e-3})),
                     Error);
     CHECK(queue.launches() == 0);
 }

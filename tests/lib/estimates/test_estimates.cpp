@@ -9,6 +9,7 @@
 #include "lib/estimates/mean_bets.hpp"
 #include "lib/samples/sampler.hpp"
 #include "tests/support/dense_logs.hpp"
+#include "tests/support/polled.hpp"
 #include "tests/support/run.hpp"
 
 #include <doctest/doctest.h>
@@ -100,15 +101,17 @@ TEST_CASE("a potential of many entries looks on its way whether it is to stop") 
         for (double &x : row) x = static_cast<double>(random.integer(1, 1000));
     const LogMatrix a = log_matrix(full);
     std::int64_t polls = 0;
-    const Potential potential(a, [&] { ++polls; });
+    const Potential potential = [&] {
+        const PolledBy counted([&] { ++polls; });
+        return Potential(a);
+    }();
     REQUIRE(polls > 6); // more than one in each of some turns
     for (std::int64_t k = 1; k <= polls; k += polls / 4) {
         std::int64_t left = k;
-        CHECK_THROWS_AS(Potential(a,
-                                  [&] {
-                                      if (--left == 0) throw Stopped{};
-                                  }),
-                        Stopped);
+        const PolledBy stop([&] {
+            if (--left == 0) throw Stopped{};
+        });
+        CHECK_THROWS_AS(static_cast<void>(Potential{a}), Stopped);
     }
 }
 
@@ -257,7 +260,7 @@ TEST_CASE("what entries are off by, signed and nearly cancelled ones too, is in 
             }
             pattern.row_ptr.push_back(std::ssize(pattern.col));
         }
-        const GlynnSampler sampler(pattern, entries, off, no_poll);
+        const GlynnSampler sampler(pattern, entries, off);
         const double moved = std::fabs(permanent(a) - permanent(other));
         CHECK(moved <= sampler.rounding() * std::exp(sampler.log_bound()) * (1 + 1e-9) + 1e-12);
         CHECK(std::isfinite(sampler.rounding()));
@@ -277,10 +280,9 @@ TEST_CASE("estimates keep their promise") {
             int misses = 0;
             for (int k = 0; k < runs; ++k) {
                 const Dense a = random_dense(random.integer(4, 13), random);
-                RunControl control;
-                BlockEstimate estimate(log_matrix(a), random.bits(), control);
+                BlockEstimate estimate(log_matrix(a), random.bits());
                 estimate.aim(epsilon, delta, method);
-                const ShareFound found = estimate.run(estimate.pieces(0), nullptr, control);
+                const ShareFound found = estimate.run(estimate.pieces(0), nullptr);
                 const double truth = permanent(a) / std::exp(estimate.log_bound());
                 const double off = estimate.rounding();
                 misses +=

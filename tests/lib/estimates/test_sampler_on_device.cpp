@@ -114,20 +114,18 @@ TEST_CASE("estimates with devices have the bits of the processor, also where the
     for (int trial = 0; trial < run::cases(8); ++trial)
         for (const auto method : {EstimateMethod::nesting, EstimateMethod::rejection}) {
             CAPTURE(trial);
-            RunControl control;
-            BlockEstimate estimate(log_matrix(random_dense(random.integer(8, 14), random)), random.bits(),
-                                   control);
+            BlockEstimate estimate(log_matrix(random_dense(random.integer(8, 14), random)), random.bits());
             estimate.aim(0.2, 0.1, method);
             const std::int64_t most = trial % 2 == 0 ? 0 : 5000;
             const SamplePieces pieces = estimate.pieces(most);
-            const ShareFound here = estimate.run(pieces, nullptr, control);
+            const ShareFound here = estimate.run(pieces, nullptr);
             HostQueue one, other;
             one.device.launches_left = other.device.launches_left = trial % 4 == 3 ? 3 : 1 << 30;
             SampleDevices devices(DeviceQueues([&] {
                                       return std::vector<DeviceQueue *>{&one, &other};
                                   }),
                                   false);
-            const ShareFound there = estimate.run(pieces, &devices, control);
+            const ShareFound there = estimate.run(pieces, &devices);
             if (one.launches() + other.launches() == 0) return; // no compiler: skipped
             CHECK(bits({{there.mean, there.interval.lower, there.interval.upper}}) ==
                   bits({{here.mean, here.interval.lower, here.interval.upper}}));
@@ -145,8 +143,7 @@ TEST_CASE("a device that was named and fails is an error") {
     queue.device.launches_left = 0;
     SampleDevices devices(queue, true);
     std::vector<double> samples(chunk);
-    RunControl control;
-    CHECK_THROWS_AS((void)devices.draw(potential, 1, 0, samples, control), Error);
+    CHECK_THROWS_AS((void)devices.draw(potential, 1, 0, samples), Error);
 }
 
 TEST_CASE("rows that a device's shared memory does not keep") {

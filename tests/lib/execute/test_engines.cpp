@@ -41,13 +41,12 @@ Prepared prepare(const perm::Csr &matrix) {
 }
 
 Outcome compute(const Prepared &p, FrontierForm form, int threads = 2, std::int64_t memory_limit = 1 << 30) {
-    RunControl control;
     MemoryBudget memory(memory_limit);
     Outcome outcome;
     Block block = p.block;
     const std::int64_t exp2 = scale(block);
     with_threads(threads, [&] {
-        outcome = outcome_of(run_frontier(form, {block, p.program, control, memory, threads}));
+        outcome = outcome_of(run_frontier(form, {block, p.program, memory, threads}));
     });
     if (outcome.value.mantissa != 0) outcome.value.exp2 -= exp2;
     if (outcome.error.mantissa != 0) outcome.error.exp2 -= exp2;

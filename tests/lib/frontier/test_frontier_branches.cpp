@@ -52,7 +52,7 @@ Block doubles_of(const ExactBlock &exact) {
 
 EngineResult run_doubles(const Block &block, const FrontierProgram &program, int threads = 1) {
     Budgets b;
-    return run_frontier(FrontierForm::branches, {block, program, b.control, b.memory, threads});
+    return run_frontier(FrontierForm::branches, {block, program, b.memory, threads});
 }
 
 // A line of leaves, joined from the first on: the program of a path.
@@ -194,8 +194,7 @@ TEST_CASE("branches: a tree that is a path has the path's bits") {
         Block block = doubles_of(c.block);
         if (c.permanent().re != 0) scale(block);
         Budgets b;
-        const Outcome one =
-            outcome_of(run_frontier(FrontierForm::sparse, {block, c.program, b.control, b.memory, 1}));
+        const Outcome one = outcome_of(run_frontier(FrontierForm::sparse, {block, c.program, b.memory, 1}));
         const Outcome two = outcome_of(run_doubles(block, path.program));
         CHECK(one.value.mantissa == two.value.mantissa);
         CHECK(one.value.exp2 == two.value.exp2);
@@ -219,7 +218,7 @@ TEST_CASE("branches: exponents of their own, within the bounds of exact permanen
         for (const FrontierBranch &b : branches.program.branches) joined += b.joined[0] >= 0;
         const auto run = [&](const FrontierInput &input) {
             Budgets b;
-            return outcome_of(run_ranged_frontier({input, branches.program, b.control, b.memory, 1}));
+            return outcome_of(run_ranged_frontier({input, branches.program, b.memory, 1}));
         };
         const oracle::Gaussian truth = c.permanent();
         for (const Arithmetic arithmetic : arithmetics(kind)) {

@@ -150,10 +150,10 @@ void check_same(const Outcome &there, const Outcome &here) {
 bool compare(Devices &devices, const FrontierInput &input, const FrontierProgram &program,
              const DeviceRooms &rooms) {
     Budgets here;
-    const Outcome on_cpu = outcome_of(run_branches({input, program, here.control, here.memory, 1}));
+    const Outcome on_cpu = outcome_of(run_branches({input, program, here.memory, 1}));
     return devices.on_each([&](DeviceQueue &queue) {
         Budgets b;
-        const FrontierRun run{input, program, b.control, b.memory, 1};
+        const FrontierRun run{input, program, b.memory, 1};
         check_same(outcome_of(run_branches_on(queue, run, rooms)), on_cpu);
     });
 }
@@ -221,7 +221,7 @@ TEST_CASE("branches have the same residues on a device") {
         const bool done = devices.on_each([&](DeviceQueue &queue) {
             Budgets b;
             const EngineResult there =
-                run_branches_on(queue, {residues, program, b.control, b.memory, 1}, rooms_of(trial));
+                run_branches_on(queue, {residues, program, b.memory, 1}, rooms_of(trial));
             CHECK(std::get<ResidueVector>(there.value) == here);
         });
         if (!done) return;
@@ -259,7 +259,7 @@ TEST_CASE("a device that has no memory left for a join says so") {
     HostQueue tight(1 << 14);
     Budgets b;
     try {
-        (void)run_branches_on(tight, {block, program, b.control, b.memory, 1}, in_pieces);
+        (void)run_branches_on(tight, {block, program, b.memory, 1}, in_pieces);
         FAIL("it has memory");
     } catch (const JitError &e) {
         CHECK((e.failure() == JitFailure::out_of_memory || e.failure() == JitFailure::unavailable));
@@ -315,14 +315,12 @@ TEST_CASE("on a GPU: joins of up to millions of states, whole and in pieces") {
         const BranchProgram branches = build_branch_program(block.pattern, found->tree);
         REQUIRE(branches.feasible);
         Budgets here;
-        const Outcome on_cpu =
-            outcome_of(run_branches({block, branches.program, here.control, here.memory, 2}));
+        const Outcome on_cpu = outcome_of(run_branches({block, branches.program, here.memory, 2}));
         for (const DeviceRooms &rooms : {DeviceRooms{}, DeviceRooms{.sums = 0x1p20}, everything}) {
             GpuQueue queue(gpu.gpu, {});
             Budgets b;
-            check_same(
-                outcome_of(run_branches_on(queue, {block, branches.program, b.control, b.memory, 2}, rooms)),
-                on_cpu);
+            check_same(outcome_of(run_branches_on(queue, {block, branches.program, b.memory, 2}, rooms)),
+                       on_cpu);
         }
         most_states = std::max(most_states, on_cpu.counts.peak_states);
     }

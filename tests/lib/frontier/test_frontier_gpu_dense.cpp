@@ -69,11 +69,10 @@ void check_same(DeviceQueue &queue, const FrontierRun &run, double large = large
 
 // 0 if there is no compiler for the host.
 int compare(HostQueue &queue, const Prepared &p) {
-    RunControl control;
     MemoryBudget memory(std::int64_t{1} << 34);
     Block block = p.block;
     (void)scale(block);
-    const FrontierRun run{{block, p.nonnegative}, p.program, control, memory, 2};
+    const FrontierRun run{{block, p.nonnegative}, p.program, memory, 2};
     if (const GpuChoice gpu = first_gpu(); gpu.gpu) {
         GpuQueue real(gpu.gpu, {});
         check_same(real, run);
@@ -133,9 +132,8 @@ TEST_CASE("numbers far outside double's range are scaled back row by row") {
     Prepared p = prepare(matrix);
     if (compare(queue, p) == 0) return;
     // Without scaling before: the ledger's own.
-    RunControl control;
     MemoryBudget memory(1 << 30);
-    const FrontierRun run{{p.block, true}, p.program, control, memory, 1};
+    const FrontierRun run{{p.block, true}, p.program, memory, 1};
     const Outcome here = outcome_of(run_dense_frontier(run)),
                   there = outcome_of(run_dense_slice_on(queue, run, run.program));
     CHECK(here.value.mantissa == there.value.mantissa);
@@ -158,9 +156,8 @@ TEST_CASE("memory that is too small is said to be, and given back") {
 TEST_CASE("a device with less memory than the tables need is given slices, of the same program") {
     for (const auto entries : {families::Entries::nonnegative, families::Entries::real}) {
         const Prepared p = prepare(families::erdos_renyi(17, 0.45, entries, 5));
-        RunControl control;
         MemoryBudget memory(1 << 30);
-        const FrontierRun run{{p.block, p.nonnegative}, p.program, control, memory, 1};
+        const FrontierRun run{{p.block, p.nonnegative}, p.program, memory, 1};
         const Outcome here = outcome_of(run_dense_frontier(run));
         const double needed = dense_device_bytes(p.program, p.nonnegative);
         HostQueue roomy, tight(static_cast<std::int64_t>(needed) - 1000);
@@ -225,13 +222,12 @@ TEST_CASE("entries from 5e-324 to 1e308, zeros of both signs, scaled and not, wh
             for (double &x : m.values) x = std::fabs(x);
         Prepared p = prepare(m, seed, seed % 2);
         p.nonnegative = is_nonnegative(p.block);
-        RunControl control;
         MemoryBudget memory(std::int64_t{1} << 30);
         for (const bool scaled : {true, false}) {
             CAPTURE(scaled);
             Block block = p.block;
             if (scaled) (void)scale(block);
-            const FrontierRun run{{block, p.nonnegative}, p.program, control, memory, 2};
+            const FrontierRun run{{block, p.nonnegative}, p.program, memory, 2};
             const auto same = [](const EngineResult &first, const EngineResult &second) {
                 const Outcome x = outcome_of(first), y = outcome_of(second);
                 CHECK(std::bit_cast<std::uint64_t>(x.value.mantissa) ==
@@ -351,12 +347,11 @@ TEST_CASE("on a GPU: tables of millions of states, with more high slots than one
         const Prepared p = prepare(families::erdos_renyi(n, 0.25, entries, seed), seed);
         if (p.program.slots > 27) continue; // seconds on the CPU
         wide += p.program.slots > dense_low_slots + dense_chunk_bits;
-        RunControl control;
         MemoryBudget memory(std::int64_t{1} << 34);
         Block block = p.block;
         (void)scale(block);
         GpuQueue queue(gpu.gpu, {});
-        check_same(queue, {{block, p.nonnegative}, p.program, control, memory, 2});
+        check_same(queue, {{block, p.nonnegative}, p.program, memory, 2});
     }
     CHECK(wide > 0);
 }

@@ -100,11 +100,10 @@ void check_same(const EngineResult &on_device, const EngineResult &on_cpu) {
 
 // The CPU's states; 0 if there is no compiler for the host.
 double compare(HostQueue &queue, const Prepared &p, double room = sparse_device_room, bool scaled = true) {
-    RunControl control;
     MemoryBudget memory(1 << 30);
     Block block = p.block;
     if (scaled) (void)scale(block);
-    const FrontierRun run{{block, p.nonnegative}, p.program, control, memory, 1};
+    const FrontierRun run{{block, p.nonnegative}, p.program, memory, 1};
     const EngineResult here = run_sparse_frontier(run);
     if (const GpuChoice gpu = first_gpu(); gpu.gpu) {
         GpuQueue real(gpu.gpu, {});
@@ -276,11 +275,10 @@ TEST_CASE("on a GPU: hundreds of thousands of states, in lists that grow and in 
           families::grid(14, 14), families::banded(300, 5, 5, real, 3), families::grid(20, 20)})
         for (const double room : {0.0, sparse_device_room}) {
             const Prepared p = prepare(matrix, Rows::searched, random);
-            RunControl control;
             MemoryBudget memory(std::int64_t{1} << 34);
             Block block = p.block;
             (void)scale(block);
-            const FrontierRun run{{block, p.nonnegative}, p.program, control, memory, 2};
+            const FrontierRun run{{block, p.nonnegative}, p.program, memory, 2};
             const EngineResult here = run_sparse_frontier(run);
             GpuQueue queue(gpu.gpu, {});
             check_same(run_sparse_frontier_on(queue, run, room), here);

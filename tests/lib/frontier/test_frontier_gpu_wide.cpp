@@ -73,7 +73,7 @@ bool compare(Devices &devices, const WideEntries &entries, const FrontierProgram
     const Outcome here = run_wide(entries, program, form);
     return devices.on_each([&](DeviceQueue &queue) {
         Budgets b;
-        const FrontierRun run{entries, program, b.control, b.memory, 1};
+        const FrontierRun run{entries, program, b.memory, 1};
         check_same(form == FrontierForm::sparse ? run_sparse_frontier_on(queue, run, room)
                                                 : run_dense_frontier_on(queue, run, {}),
                    here);
@@ -85,7 +85,7 @@ bool compare_residues(Devices &devices, const Residues &residues, const Frontier
     const std::vector<std::uint64_t> here = run_residues(residues, program, form);
     return devices.on_each([&](DeviceQueue &queue) {
         Budgets b;
-        const FrontierRun run{residues, program, b.control, b.memory, 1};
+        const FrontierRun run{residues, program, b.memory, 1};
         const EngineResult there = form == FrontierForm::sparse ? run_sparse_frontier_on(queue, run, room)
                                                                 : run_dense_frontier_on(queue, run, {});
         CHECK(here == std::get<ResidueVector>(there.value));
@@ -208,8 +208,8 @@ TEST_CASE("a device with less memory than wide numbers and residues need is give
             if (arithmetic == Arithmetic::complex) {
                 const WideEntries entries = wide_entries(c.block, arithmetic);
                 const Outcome whole = run_wide(entries, c.program, FrontierForm::dense);
-                const Outcome sliced = outcome_of(
-                    run_dense_frontier_on(tight, {entries, c.program, b.control, b.memory, 1}, {}));
+                const Outcome sliced =
+                    outcome_of(run_dense_frontier_on(tight, {entries, c.program, b.memory, 1}, {}));
                 CHECK(sliced.counts.slices > 1);
                 const mpq_class re = sliced.wide->re - whole.wide->re, im = sliced.wide->im - whole.wide->im,
                                 error = exactly(sliced.error) + exactly(whole.error);
@@ -219,7 +219,7 @@ TEST_CASE("a device with less memory than wide numbers and residues need is give
                 make_integer(c, 60);
                 const Residues residues = residues_of(c.block, primes_below(modular_bits, 2));
                 const EngineResult sliced =
-                    run_dense_frontier_on(tight, {residues, c.program, b.control, b.memory, 1}, {});
+                    run_dense_frontier_on(tight, {residues, c.program, b.memory, 1}, {});
                 CHECK(run_residues(residues, c.program, FrontierForm::sparse) ==
                       std::get<ResidueVector>(sliced.value));
                 CHECK(sliced.counts.slices > 1);

@@ -200,10 +200,9 @@ template <class Trait> class Joined {
     }
 
     Result<Number> by(std::optional<JoinWay> way, int threads, Counts &counts) const {
-        RunControl control;
         MemoryBudget memory(std::int64_t{1} << 32);
         const FrontierProgram program;
-        const FrontierWork work{program, control, memory, threads};
+        const FrontierWork work{program, memory, threads};
         SparseJoin<2, Trait> join(work, way);
         Result<Number> result;
         for (int time = 0; time < 2; ++time) { // the second in the room of the first

@@ -196,14 +196,13 @@ TEST_CASE("wide numbers and residues: slices add up to the whole") {
         const auto slices = find_slices(c.program, search);
         several += slices.size() > 1;
         const WideEntries entries = wide_entries(c.block, arithmetic);
-        libperm::RunControl control;
         MemoryBudget memory(std::int64_t{1} << 32);
         const auto run_sliced = [&](const FrontierInput &input) {
-            const FrontierRun whole{input, c.program, control, memory, 1};
+            const FrontierRun whole{input, c.program, memory, 1};
             const auto run = [&](std::size_t, const FrontierProgram &part) {
                 return run_dense_frontier(whole.of(part));
             };
-            return run_in_slices(whole, slices, {libperm::one_worker, run}, control);
+            return run_in_slices(whole, slices, {libperm::one_worker, run});
         };
         const Outcome sum = outcome_of(run_sliced(entries));
         check_bound(sum, c.permanent());

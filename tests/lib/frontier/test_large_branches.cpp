@@ -110,9 +110,8 @@ TEST_CASE("branches: 10^5 entries in a row, and along a line of joins, on a stac
             const BranchDecomposition tree = is_path ? path(block) : comb(block);
             fits = is_decomposition(block.pattern, tree);
             program = build_branch_program(block.pattern, tree).program;
-            RunControl control;
             MemoryBudget memory(std::int64_t{1} << 32);
-            outcome = outcome_of(run_frontier(FrontierForm::branches, {block, program, control, memory, 1}));
+            outcome = outcome_of(run_frontier(FrontierForm::branches, {block, program, memory, 1}));
             const std::string bytes = saved_frontier(FrontierPlan(program), true);
             const Pattern at = transpose(block.pattern).pattern;
             const Options options;

@@ -98,13 +98,12 @@ Rows matrix_of(const Case &c, const FrontierProgram &program) {
 EngineResult run_slices(const FrontierInput &input, const Whole &whole,
                         const std::vector<FrontierSlice> &slices, int threads = 1,
                         std::int64_t most_bytes = std::int64_t{1} << 30) {
-    RunControl control;
     MemoryBudget memory(most_bytes);
-    const FrontierRun run{input, whole.program, control, memory, threads};
+    const FrontierRun run{input, whole.program, memory, threads};
     const SliceWorkers workers{one_worker, [&](std::size_t, const FrontierProgram &slice) {
                                    return run_frontier(whole.form, run.of(slice));
                                }};
-    return run_in_slices(run, slices, workers, control);
+    return run_in_slices(run, slices, workers);
 }
 
 void check_bound(const Outcome &outcome, const oracle::Gaussian &truth) {
@@ -410,7 +409,7 @@ TEST_CASE("branch forks: subtrees side by side where both fit and are worth it, 
         Budgets b;
         EngineResult result;
         with_threads(threads, [&] {
-            result = run_frontier(FrontierForm::branches, {t.block, t.program, b.control, b.memory, threads});
+            result = run_frontier(FrontierForm::branches, {t.block, t.program, b.memory, threads});
         });
         return result;
     };

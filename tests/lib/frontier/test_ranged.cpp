@@ -20,7 +20,7 @@ std::uint64_t test_seed() { return run::seed(0x72616e67); }
 
 EngineResult run_ranged(const FrontierInput &input, const FrontierProgram &program) {
     Budgets b;
-    return run_ranged_frontier({input, program, b.control, b.memory, 1});
+    return run_ranged_frontier({input, program, b.memory, 1});
 }
 
 // |value - truth| <= error.

@@ -10,6 +10,7 @@
 #include "tests/support/blocks.hpp"
 #include "tests/support/check.hpp"
 #include "tests/support/exactly.hpp"
+#include "tests/support/polled.hpp"
 #include "tests/support/run.hpp"
 
 #include <doctest/doctest.h>
@@ -118,11 +119,10 @@ void check_program(const Prepared &p, const FrontierProgram &program, const Fron
 
 EngineResult run_dense(const Prepared &p, const FrontierProgram &program,
                        std::int64_t memory_limit = std::int64_t{1} << 30, int threads = 2) {
-    RunControl control;
     MemoryBudget memory(memory_limit);
     EngineResult result;
     with_threads(threads, [&] {
-        result = run_frontier(FrontierForm::dense, {p.block, program, control, memory, threads});
+        result = run_frontier(FrontierForm::dense, {p.block, program, memory, threads});
     });
     result.counts.peak_bytes = memory.peak();
     return result;
@@ -198,11 +198,10 @@ perm::Csr any_matrix(std::int64_t n, std::uint64_t seed) {
 
 template <class Run>
 Outcome run_slices(const Prepared &p, const std::vector<FrontierSlice> &slices, const Run &run) {
-    RunControl control;
     MemoryBudget memory(0);
     const SliceWorkers workers{one_worker,
                                [&](std::size_t, const FrontierProgram &slice) { return run(slice); }};
-    return outcome_of(run_in_slices({p.block, p.program, control, memory, 1}, slices, workers, control));
+    return outcome_of(run_in_slices({p.block, p.program, memory, 1}, slices, workers));
 }
 
 } // namespace
@@ -328,8 +327,10 @@ TEST_CASE("slices: the search keeps to its limits") {
     const Prepared p = prepare(erdos_renyi(24, 0.3, Entries::ones, 4));
     SliceSearch search = search_for(dense_peak_bytes(p.program, false) / 16);
     int polls = 0;
-    search.poll = [&polls] { ++polls; };
-    const std::size_t all = find_slices(p.program, search).size();
+    const std::size_t all = [&] {
+        const PolledBy counted([&polls] { ++polls; });
+        return find_slices(p.program, search).size();
+    }();
     REQUIRE(all > 16);
     CHECK(polls > 16);
     double seconds = 0;
@@ -346,7 +347,7 @@ TEST_CASE("slices: the search keeps to its limits") {
     search.most_seconds = 1e300;
     search.most_bytes = 1;
     CHECK(find_slices(p.program, search).empty());
-    search.poll = [] { throw Error(PERM_CANCELLED, "enough"); };
+    const PolledBy stop([] { throw Error(PERM_CANCELLED, "enough"); });
     CHECK_THROWS_AS(find_slices(p.program, search), Error);
 }
 

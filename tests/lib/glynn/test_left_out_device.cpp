@@ -58,8 +58,7 @@ int compared = 0;
 
 // Of gradients the permanent, too, as if it stood in a column of its own.
 void check_same(const LeftOutShape &shape, const GridMatrix &lines, LineSums sums, int threads) {
-    RunControl control;
-    const LeftOutSums here(shape, lines, threads, control), there(shape.what, lines, std::move(sums));
+    const LeftOutSums here(shape, lines, threads), there(shape.what, lines, std::move(sums));
     const bool gradients = shape.what == LeftOut::gradients;
     const auto put = [&](const LeftOutSums &of, int i, int j, double *to) {
         return gradients && j == shape.columns() ? of.put_permanent(to) : of.put(i, j, 1, 0, to);
@@ -90,14 +89,13 @@ void check_shape(DeviceQueue &queue, const LeftOutShape &shape, std::size_t room
     CAPTURE(room);
     REQUIRE(device_takes(shape));
     LeftOutOnDevice device(queue, shape, 1e-3, room);
-    RunControl control;
     std::vector<GridMatrix> lines;
     for (const Kind kind : {Kind::integers, Kind::doubles, Kind::scaled})
         lines.push_back(random_lines(shape, kind, random));
     // One by one, each on as many grids as it has; and all at once.
     const std::uint64_t tasks = shape.share().tasks();
     const auto check = [&](std::span<const GridMatrix> some) {
-        const std::vector<LineSums> sums = device.run(some, {0, tasks}, control);
+        const std::vector<LineSums> sums = device.run(some, {0, tasks});
         REQUIRE(sums.size() == some.size() * tasks);
         for (std::size_t k = 0; k < some.size(); ++k)
             check_same(shape, some[k], added_up(std::span(sums).subspan(k * tasks, tasks), shape), 2);
@@ -143,8 +141,8 @@ class TwoDevices {
 
     void check(PieceStore *store, bool on_devices = true) {
         const DeviceQueues both([this] { return std::vector<DeviceQueue *>{&queues_[0], &queues_[1]}; });
-        RunControl whole;
-        RunControl control(whole, 1, PieceScope{store, {}});
+        CurrentCall whole;
+        CurrentCall control(1, PieceScope{store, {}});
         std::atomic<std::int64_t> told{0};
         LeftOutPieces(shape_, count_, seconds_)
             .run({[&](std::int64_t m, GridMatrix &lines) { read(m, lines); },
@@ -152,7 +150,7 @@ class TwoDevices {
                       sums_[static_cast<std::size_t>(m)] = std::move(sums);
                       ++told;
                   }},
-                 {on_devices ? &both : nullptr, seconds_, 2}, control);
+                 {on_devices ? &both : nullptr, seconds_, 2});
         REQUIRE(told == (store && store->is_of_one_shard() ? 0 : count_));
         for (std::int64_t m = 0; m < told; ++m) {
             GridMatrix lines(shape_.row_count, shape_.column_count, shape_.is_complex);

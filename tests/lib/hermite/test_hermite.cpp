@@ -28,8 +28,7 @@ std::uint64_t test_seed() { return run::seed(0x6865726d); }
 HermitePlan plan_of(const ExactBlock &block) { return plan_hermite(block.pattern, equal_lines(block)); }
 
 Outcome compute(const HermitePlan &plan, const EngineInput &input) {
-    RunControl control;
-    return outcome_of(run_hermite(plan, input, control));
+    return outcome_of(run_hermite(plan, input));
 }
 
 Block doubles_of(const ExactBlock &block) {
@@ -138,12 +137,11 @@ TEST_CASE("whole numbers are exact in doubles, and modulo primes") {
         const Outcome outcome = compute(plan, doubles_of(block));
         CHECK(outcome.exact);
         check(outcome, truth);
-        const IntegerBlock integers = integer_block(block, no_poll);
+        const IntegerBlock integers = integer_block(block);
         for (const std::size_t primes : {1, 2, 5}) {
             const Residues residues =
                 residues_of(integers.pattern, integers.re, integers.im, primes_below(62, primes, false));
-            RunControl control;
-            const auto found = std::get<ResidueVector>(run_hermite(plan, residues, control).value);
+            const auto found = std::get<ResidueVector>(run_hermite(plan, residues).value);
             REQUIRE(found.size() == primes);
             for (std::size_t k = 0; k < primes; ++k) {
                 mpz_class expected = truth.re.get_num() % mpz_class(residues.primes[k]);
@@ -247,8 +245,7 @@ TEST_CASE("what is predicted is what is done") {
         CAPTURE(trial);
         const ExactBlock block = block_of(with_times(draw_times(random, 24), random));
         const HermitePlan plan = plan_of(block);
-        RunControl control;
-        const EngineResult result = run_hermite(plan, doubles_of(block), control);
+        const EngineResult result = run_hermite(plan, doubles_of(block));
         CHECK(result.counts.operations == hermite_operations(plan));
         CHECK(result.counts.peak_states == hermite_tables(plan) * hermite_states(plan.kinds));
         CHECK(std::ranges::is_sorted(
@@ -270,8 +267,7 @@ TEST_CASE("straight from a graph's numbers, where doubles lose them") {
                     Gaussian{loop.real(), loop.imag()} * truth + Gaussian{mpq_class(-k, 4), 0} * before;
                 before = std::exchange(truth, next);
             }
-            RunControl control;
-            const DoublesHafnian found = hafnian_of_doubles(plan, graph, control);
+            const DoublesHafnian found = hafnian_of_doubles(plan, graph);
             CHECK(within({exactly(found.re), exactly(found.im)}, truth, exactly(found.error)));
         }
 }

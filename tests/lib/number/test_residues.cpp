@@ -26,10 +26,9 @@ std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 mpz_class power_of_two(std::int64_t e) { return mpz_class(1) << static_cast<mp_bitcnt_t>(e); }
 
 std::vector<std::uint64_t> permanents(const RyserPlan &plan, const Residues &residues) {
-    RunControl control;
-    control.begin(10 * plan.terms, 0);
-    ResidueVector found = std::get<ResidueVector>(run_ryser(plan, residues, control).value);
-    CHECK(control.fraction() == doctest::Approx(0.1)); // of ten such calls, of any number of primes
+    call().begin(10 * plan.terms, 0);
+    ResidueVector found = std::get<ResidueVector>(run_ryser(plan, residues).value);
+    CHECK(call().fraction() == doctest::Approx(0.1)); // of ten such calls, of any number of primes
     return found;
 }
 

@@ -26,7 +26,7 @@ std::uint64_t test_seed() { return run::seed(0x7461626c); }
 
 // The plan of the same matrix, not written out; none where a table will not do.
 std::optional<PeriodicPlan> tables_of(const PeriodicMatrix &a) {
-    const PeriodProgram program = plan_period(a, no_poll, false);
+    const PeriodProgram program = plan_period(a, false);
     PeriodicPlan plan = cells::planned(program.transposed ? transposed(a) : a);
     if (plan.program.transposed) plan.matrix = transposed(plan.matrix);
     plan.tables = table_program(plan.matrix, program);
@@ -49,9 +49,8 @@ TEST_CASE("tables changed in place have the terms of the operator") {
         CAPTURE(cells::text(a));
         const std::optional<PeriodicPlan> tables = tables_of(a);
         if (!tables || tables->tables->slots > 12) continue;
-        RunControl control;
         const PeriodicPlan written = cells::planned(a);
-        const IntegerEntries entries = integer_entries(*tables, no_poll);
+        const IntegerEntries entries = integer_entries(*tables);
         const bool gaussian = !entries.im.empty();
         const std::size_t matrices = trial % 3 == 0 ? 1 : trial % 3 == 1 ? 2 : 5;
         const std::vector<std::uint64_t> primes = primes_below(47, (matrices + gaussian) / 2 * 2, gaussian);
@@ -59,8 +58,8 @@ TEST_CASE("tables changed in place have the terms of the operator") {
         const Pattern none;
         const Residues residues = residues_of(none, entries.re, entries.im, primes);
         // The one may be of rows where the other is of columns, each with multiples of its own.
-        const std::vector<Outcome> truth = cells::exact_terms(written, first, count, control),
-                                   found = cells::exact_terms(*tables, first, count, control);
+        const std::vector<Outcome> truth = cells::exact_terms(written, first, count),
+                                   found = cells::exact_terms(*tables, first, count);
         for (std::int64_t k = 0; k < count; ++k) {
             const auto at = static_cast<std::size_t>(k);
             CHECK(cells::value_of(found[at]).re == cells::value_of(truth[at]).re);
@@ -71,7 +70,7 @@ TEST_CASE("tables changed in place have the terms of the operator") {
         if (primes.empty()) continue;
         const auto by = [&](const DeviceQueues *devices) {
             return told_terms(primes.size(), [&](const TellTerms &tell) {
-                find_by_table(*tables, residues, first, count, devices, control, tell);
+                find_by_table(*tables, residues, first, count, devices, tell);
             });
         };
         const ResidueTerms here = by(nullptr);
@@ -97,22 +96,21 @@ TEST_CASE("the growth by tables is that of the operator, on a device to the bit"
         CAPTURE(cells::text(a));
         const std::optional<PeriodicPlan> tables = tables_of(a);
         if (!tables || tables->tables->slots > 10) continue;
-        RunControl control;
         const PeriodicPlan written = cells::planned(a), &plan = *tables;
         const std::vector<double> factors(plan.values.size(), 1);
         Growth here, there;
         try {
-            here = table_growth(plan, factors, nullptr, control);
+            here = table_growth(plan, factors, nullptr);
         } catch (const Error &error) {
             CHECK(error.status() == PERM_UNSUPPORTED);
             CHECK(!a.joined);
             CHECK(trial >= 6);
             continue;
         }
-        there = table_growth(plan, factors, &queue, control);
+        there = table_growth(plan, factors, &queue);
         CHECK(here.lower == there.lower);
         CHECK(here.upper == there.upper);
-        const Growth truth = growth_of(written, control);
+        const Growth truth = growth_of(written);
         CHECK(here.lower <= truth.upper);
         CHECK(truth.lower <= here.upper);
         if (trial < 6) CHECK(here.upper - here.lower <= 1e-12 * here.upper);
@@ -135,23 +133,21 @@ TEST_CASE("what a table does not answer the operator does, where it fits") {
         tables->open = {};
         tables->may_be_written = true;
         tables->options.precision = Precision::double_;
-        RunControl control;
         const PeriodicPlan written = cells::planned(a, "double");
         if (written.states() > 60) continue;
-        const std::vector<Outcome> here = periodic_terms(*tables, late, 5, control),
-                                   there = cells::exact_terms(written, late, 5, control);
+        const std::vector<Outcome> here = periodic_terms(*tables, late, 5),
+                                   there = cells::exact_terms(written, late, 5);
         for (std::size_t k = 0; k < here.size(); ++k) {
             rounded += !here[k].exact;
             const mpq_class error = cells::value_of(here[k]).re - cells::value_of(there[k]).re;
             CHECK(abs(error) <= exactly(here[k].error));
             ++compared;
         }
-        const GeneratingFunction f = generating_function(*tables, control),
-                                 g = generating_function(written, control);
+        const GeneratingFunction f = generating_function(*tables), g = generating_function(written);
         CHECK(f.denominator == g.denominator);
         CHECK(f.numerator == g.numerator);
         if (!tables->nonnegative) continue;
-        const Growth x = growth_of(*tables, control), y = growth_of(written, control);
+        const Growth x = growth_of(*tables), y = growth_of(written);
         CHECK(x.lower <= y.upper);
         CHECK(y.lower <= x.upper);
         ++grown;

@@ -92,13 +92,12 @@ TEST_CASE("each length is the permanent of the matrix written out, exactly and w
         CAPTURE(trial);
         CAPTURE(text(a));
         const PeriodicPlan plan = planned(a);
-        RunControl control;
         const std::int64_t extra = a.head.rows + a.tail.rows, first = joined ? 1 : 0;
         const std::int64_t count = std::min<std::int64_t>((12 - extra) / a.rows, 7) - first + 1;
         if (count < 1) continue;
-        const std::vector<Outcome> exact = cells::exact_terms(plan, first, count, control),
-                                   doubles = float_terms(plan, first, count, false, control),
-                                   dd = float_terms(plan, first, count, true, control);
+        const std::vector<Outcome> exact = cells::exact_terms(plan, first, count),
+                                   doubles = float_terms(plan, first, count, false),
+                                   dd = float_terms(plan, first, count, true);
         for (std::int64_t k = 0; k < count; ++k) {
             CAPTURE(first + k);
             const oracle::Gaussian truth = truth_of(a, first + k);
@@ -126,15 +125,14 @@ TEST_CASE("primes of any length, those of a GPU on the processor, tell the same 
         const PeriodicMatrix a = any_matrix(random, kind, trial / 4 % 2 == 1);
         CAPTURE(text(a));
         const PeriodicPlan plan = planned(a);
-        RunControl control;
         const std::int64_t first = random.integer(20, 60), count = random.integer(1, 3);
-        const std::vector<Outcome> truth = cells::exact_terms(plan, first, count, control);
-        const double bits = primes_of_terms(plan, first, count, control).product_bits();
+        const std::vector<Outcome> truth = cells::exact_terms(plan, first, count);
+        const double bits = primes_of_terms(plan, first, count).product_bits();
         for (const int length : {modular_bits, residue_lane_bits, residue_bits}) {
             CAPTURE(length);
             const TermPrimes primes{length, static_cast<std::int64_t>(bits / (length - 0.01)) + 1};
-            ExactTerms exact(plan, first, count, primes, no_poll);
-            const std::vector<Outcome> found = exact.outcomes(exact.residues(control), control);
+            ExactTerms exact(plan, first, count, primes);
+            const std::vector<Outcome> found = exact.outcomes(exact.residues());
             for (std::size_t k = 0; k < truth.size(); ++k, ++compared) {
                 CHECK(value_of(found[k]).re == value_of(truth[k]).re);
                 CHECK(value_of(found[k]).im == value_of(truth[k]).im);
@@ -155,14 +153,12 @@ TEST_CASE("operators of ones, eight primes or starts side by side") {
         if (!joined && trial % 4 == 2) add_ends(a, random, Kind::ones);
         CAPTURE(text(a));
         const PeriodicPlan plan = planned(a);
-        RunControl control;
         const std::int64_t extra = a.head.rows + a.tail.rows, first = joined ? 1 : 0,
                            count = std::min<std::int64_t>((12 - extra) / a.rows, 7) - first + 1;
         if (count < 1) continue;
         CHECK(bits_of_primes(plan, 1e3) == 59);
         const std::vector<std::uint64_t> primes = primes_below(59, 9, false);
-        const ResidueTerms terms =
-            terms_modulo(plan, integer_entries(plan, no_poll), primes, first, count, control);
+        const ResidueTerms terms = terms_modulo(plan, integer_entries(plan), primes, first, count);
         REQUIRE(terms.size() == primes.size());
         for (std::int64_t k = 0; k < count; ++k) {
             const mpz_class truth = truth_of(a, first + k).re.get_num();
@@ -182,26 +178,23 @@ TEST_CASE("a term far out: by squares, by the recurrence, and step by step") {
             any_matrix(random, trial % 2 == 0 ? Kind::ones : Kind::integers, trial % 3 == 0);
         const PeriodicPlan plan = planned(a);
         CAPTURE(text(a));
-        RunControl control;
         const std::int64_t m =
             plan.first_term() + 2 * (2 * plan.recurrence_order() + 2) + random.integer(1, 30);
         if (m > 400) continue;
         const std::uint64_t prime = primes_below(62, 1, false).front();
-        const IntegerEntries entries = integer_entries(plan, no_poll);
-        const std::uint64_t by_steps = terms_modulo(plan, entries, {prime}, m, 1, control).front().front();
-        const ResidueTerms by_recurrence = told_terms(1, [&](const TellTerms &tell) {
-            find_by_recurrence(plan, entries, {prime}, m, 1, control, tell);
-        });
+        const IntegerEntries entries = integer_entries(plan);
+        const std::uint64_t by_steps = terms_modulo(plan, entries, {prime}, m, 1).front().front();
+        const ResidueTerms by_recurrence = told_terms(
+            1, [&](const TellTerms &tell) { find_by_recurrence(plan, entries, {prime}, m, 1, tell); });
         CHECK(by_recurrence.front().front() == by_steps);
-        const Outcome exact = cells::exact_terms(plan, m, 1, control).front();
+        const Outcome exact = cells::exact_terms(plan, m, 1).front();
         mpz_class residue;
         mpz_fdiv_r(residue.get_mpz_t(), value_of(exact).re.get_num_mpz_t(), mpz_class(prime).get_mpz_t());
         CHECK(residue == mpz_class(by_steps));
-        const Outcome walked = float_terms(plan, 1, m, false, control).back(),
-                      squared = float_terms(plan, m, 1, true, control).front();
+        const Outcome walked = float_terms(plan, 1, m, false).back(),
+                      squared = float_terms(plan, m, 1, true).front();
         check_bound(walked, value_of(exact));
-        const auto some_exact = cells::exact_terms(plan, m, 3, control),
-                   some = float_terms(plan, m, 3, false, control);
+        const auto some_exact = cells::exact_terms(plan, m, 3), some = float_terms(plan, m, 3, false);
         for (std::size_t k = 0; k < some.size(); ++k) check_bound(some[k], value_of(some_exact[k]));
         check_bound(squared, value_of(exact));
         ++compared;
@@ -220,13 +213,12 @@ TEST_CASE("the generating function has the terms, those beyond it too") {
         CAPTURE(text(a));
         const PeriodicPlan plan = planned(a);
         if (plan.states() > 60) continue;
-        RunControl control;
-        const GeneratingFunction f = generating_function(plan, control);
+        const GeneratingFunction f = generating_function(plan);
         CHECK(f.proven);
         CHECK(f.order <= f.states);
         REQUIRE(f.denominator.front() == 1);
         const std::int64_t count = 3 * f.states + 10, first = joined ? 1 : 0;
-        const std::vector<Outcome> terms = cells::exact_terms(plan, first, count, control);
+        const std::vector<Outcome> terms = cells::exact_terms(plan, first, count);
         std::vector<mpq_class> series;
         for (std::int64_t m = 0; m < first + count; ++m) {
             const auto at = static_cast<std::size_t>(m);
@@ -251,13 +243,12 @@ TEST_CASE("the growth lies within its bracket") {
         CAPTURE(text(a));
         const PeriodicPlan plan = planned(a);
         if (plan.states() > 64) continue;
-        RunControl control;
-        const Growth growth = growth_of(plan, control);
+        const Growth growth = growth_of(plan);
         CHECK(growth.lower <= growth.value);
         CHECK(growth.value <= growth.upper);
         // a(m) <= c rho^m: the m-th root of a late term is near the largest, or below.
         const std::int64_t m = plan.open.least + 4000;
-        const Outcome late = float_terms(plan, m, 1, true, control).front();
+        const Outcome late = float_terms(plan, m, 1, true).front();
         if (late.value.mantissa == 0) continue;
         const double root = std::exp2(
             (std::log2(late.value.mantissa) + static_cast<double>(late.value.exp2)) / static_cast<double>(m));
@@ -274,9 +265,9 @@ TEST_CASE("recurrences: the shortest, and terms far out") {
     std::vector<std::uint64_t> terms{7, 3, 1, 1};
     for (int k = 0; k < 40; ++k) terms.push_back(terms[terms.size() - 1] + terms[terms.size() - 2]);
     const std::vector<std::uint64_t> few(terms.begin(), terms.begin() + 12);
-    const Recurrence r = shortest_recurrence(few, p, no_poll);
+    const Recurrence r = shortest_recurrence(few, p);
     CHECK(r.order == 4);
     CHECK(r.c == std::vector<std::uint64_t>{1, p - 1, p - 1});
-    for (std::uint64_t n = 0; n < terms.size(); ++n) CHECK(term_of(r, few, n, p, no_poll) == terms[n]);
-    CHECK(shortest_recurrence({0, 0, 0, 0}, p, no_poll).order == 0);
+    for (std::uint64_t n = 0; n < terms.size(); ++n) CHECK(term_of(r, few, n, p) == terms[n]);
+    CHECK(shortest_recurrence({0, 0, 0, 0}, p).order == 0);
 }

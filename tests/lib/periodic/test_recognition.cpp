@@ -2,7 +2,7 @@
 // taken apart.
 #include "lib/execute/execute.hpp"
 #include "lib/periodic/cell/recognition.hpp"
-#include "lib/run/run_control.hpp"
+#include "lib/run/call.hpp"
 #include "tests/support/exactly.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/run.hpp"
@@ -123,13 +123,13 @@ Outcome computed(const Plain &a, const char *precision, const char *without, boo
     opts.precision = precision;
     opts.without = without;
     const Options options = read_options(&opts);
-    RunControl control(options);
+    CurrentCall control(options);
     InputPattern input;
     input.pattern = a.pattern;
     input.value_type = a.is_complex ? PERM_VALUE_C128 : PERM_VALUE_TEXT;
-    const Plan plan = make_plan(input, options, a.values, control);
+    const Plan plan = make_plan(input, options, a.values);
     if (is_periodic) *is_periodic = plan.repeated != nullptr;
-    return execute(plan, a.values, control);
+    return execute(plan, a.values);
 }
 
 Gaussian value_of(const Outcome &outcome) {

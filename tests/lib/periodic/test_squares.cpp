@@ -54,14 +54,13 @@ PeriodicMatrix bar(std::int32_t a, std::int32_t b, bool around, int across, int 
 // Within so many roundings of the sum of the absolute values, each block's and sector's.
 template <class A>
 void check_squares(const PeriodicPlan &plan, std::int64_t m, const Outcome &truth, Arithmetic arithmetic) {
-    RunControl control;
     std::vector<Gaussian> sizes;
     for (const Gaussian &value : plan.values) {
         const Tracked size = magnitude_of(value);
         sizes.push_back(exact_of({size.magnitude, 0, 0, 0}, size.exp2));
     }
     const SquaredEntries entries{plan.values, plan.nonnegative ? plan.values : sizes};
-    const Ranged<Signed<A>> found = FloatSquares<A>::term(plan, entries, m, control);
+    const Ranged<Signed<A>> found = FloatSquares<A>::term(plan, entries, m);
     PackedParts parts{};
     std::memcpy(parts.data(), &found.number.value, sizeof found.number.value);
     const Gaussian sum = exact_of(unpacked(parts, arithmetic), found.exp2);
@@ -93,7 +92,7 @@ TEST_CASE("the maps of a bar commute, and its sectors are as many orbits as ther
         CAPTURE(a);
         CAPTURE(b);
         const PeriodicMatrix matrix = bar(a, b, around, 1, 1);
-        CHECK(std::ssize(commuting_symmetries(matrix, no_poll)) >= maps);
+        CHECK(std::ssize(commuting_symmetries(matrix)) >= maps);
         const PeriodicPlan plan = cells::planned(matrix);
         for (const PeriodBlock &block : plan.loops) {
             std::size_t states = 0;
@@ -119,11 +118,10 @@ TEST_CASE("the traces of sectors are those of walks") {
         CAPTURE(trial);
         CAPTURE(cells::text(a));
         const PeriodicPlan plan = cells::planned(a);
-        RunControl control;
         const std::int64_t m = random.integer(1, 24);
         CAPTURE(m);
         REQUIRE(may_be_squared(plan));
-        const Outcome exact = cells::exact_terms(plan, m, 1, control).front();
+        const Outcome exact = cells::exact_terms(plan, m, 1).front();
         check_squares(plan, m, exact);
         for (const PeriodBlock &block : plan.loops) {
             split += block.alike > 0 && sectors_in(block) > 1;
@@ -138,7 +136,6 @@ TEST_CASE("the traces of sectors are those of walks") {
 
 TEST_CASE("a product of matrices has the bits of its definition") {
     Random random(run::seed(0x70726f64));
-    RunControl control;
     for (int trial = 0; trial < run::cases(12); ++trial) {
         const auto size = [&] {
             return static_cast<std::size_t>(random.integer(1, trial % 3 == 0 ? 600 : 40));
@@ -148,7 +145,7 @@ TEST_CASE("a product of matrices has the bits of its definition") {
                     b = DenseMatrix::unwritten(inner, columns, false, false);
         for (double &x : a.planes[0]) x = random.uniform() - 0.5;
         for (double &x : b.planes[0]) x = random.uniform() - 0.5;
-        const DenseMatrix c = product(a, b, control);
+        const DenseMatrix c = product(a, b);
         for (int k = 0; k < 50; ++k) {
             const auto i = static_cast<std::size_t>(random.integer(0, static_cast<int>(rows) - 1)),
                        j = static_cast<std::size_t>(random.integer(0, static_cast<int>(columns) - 1));
@@ -166,14 +163,13 @@ TEST_CASE("a product of matrices has the bits of its definition") {
 
 TEST_CASE("residues of sectors are those of walks") {
     Random random(run::seed(0x72657371));
-    RunControl control;
     int compared = 0;
     for (int trial = 0; trial < run::cases(48); ++trial) {
         PeriodicMatrix a = trial % 4 == 0 ? bar(4, 1, true, trial % 8 == 0 ? 1 : -2, 1)
                                           : cells::any(random, static_cast<cells::Kind>(trial % 3), true);
         CAPTURE(cells::text(a));
         const PeriodicPlan plan = cells::planned(a);
-        const IntegerEntries entries = integer_entries(plan, no_poll);
+        const IntegerEntries entries = integer_entries(plan);
         const int bits = trial % 5 == 0 ? 3 : trial % 5 == 1 ? 62 : static_cast<int>(random.integer(20, 61));
         const std::uint64_t prime = primes_below(bits, 1, false).front();
         const std::int64_t m = random.integer(1, 40);
@@ -181,8 +177,8 @@ TEST_CASE("residues of sectors are those of walks") {
         CAPTURE(m);
         const Pattern none;
         const Residues residues = residues_of(none, entries.re, entries.im, {prime});
-        const std::uint64_t truth = terms_modulo(plan, entries, {prime}, m, 1, control).front().front();
-        CHECK(trace_modulo(plan, residues, m, control) == truth);
+        const std::uint64_t truth = terms_modulo(plan, entries, {prime}, m, 1).front().front();
+        CHECK(trace_modulo(plan, residues, m) == truth);
         compared += truth != 0;
     }
     CHECK(compared > run::enough(20));

@@ -87,9 +87,8 @@ EngineResult by_pfaffian(const PlanarPlan &plan, const EngineInput &input) {
     choice.engine = Engine::planar;
     choice.plan = std::make_shared<const PlanarPlan>(plan);
     const Options options;
-    RunControl control;
     GpuQueues gpus(options);
-    return run_planar({choice, options, control, control.memory(), gpus}, input);
+    return run_planar({choice, options, call().memory(), gpus}, input);
 }
 
 using graphs::Modulo;
@@ -344,10 +343,7 @@ TEST_CASE("a plan is made again from its bytes, for the graph it is of") {
     Options options = read_options(nullptr);
     options.device = Device::cpu;
     options.engine = Engine::planar;
-    const auto plan_of = [&](const Pattern &a) {
-        RunControl control;
-        return plan_block(a, {}, {false, true, {}, 0}, options, control);
-    };
+    const auto plan_of = [&](const Pattern &a) { return plan_block(a, {}, {false, true, {}, 0}, options); };
     const BlockPlan plan = plan_of(board);
     REQUIRE(plan.choice() != nullptr);
     const EngineInfo &info = info_of(Engine::planar);

@@ -181,9 +181,8 @@ libperm::Ball in_balls(const perm::Csr &a, std::shared_ptr<const libperm::Engine
     choice.engine = libperm::Engine::planar;
     choice.plan = std::move(plan);
     const libperm::Options options;
-    libperm::RunControl control;
     libperm::GpuQueues gpus(options);
-    const libperm::EngineRun run{choice, options, control, control.memory(), gpus};
+    const libperm::EngineRun run{choice, options, libperm::call().memory(), gpus};
     return std::get<libperm::Ball>(libperm::run_planar(run, block).value);
 }
 

@@ -5,6 +5,8 @@
 #include "lib/run/memory_budget.hpp"
 #include "lib/run/piece_store.hpp"
 #include "preprocess/decompose.hpp"
+#include "tests/support/polled.hpp"
+#include <optional>
 
 #include <doctest/doctest.h>
 
@@ -61,10 +63,10 @@ template <class Value> BlockOf<Value> chain(std::int32_t n) {
 }
 
 template <class Value> void take_apart(BlockOf<Value> block, Ledger &ledger, int *polls = nullptr) {
-    const auto poll = [polls] {
+    const PolledBy counted([polls] {
         if (polls) ++*polls;
-    };
-    DecompositionRule<Value> rule{Passes(), false, {}, poll, &ledger};
+    });
+    DecompositionRule<Value> rule{Passes(), false, {}, &ledger};
     Decomposition<Value> decomposition(std::move(block), std::move(rule));
     for (StepOf<Value> step; decomposition.next(step);) {
     }
@@ -169,14 +171,17 @@ TEST_CASE("merging, and making integers, look up between entries") {
     constexpr std::int32_t n = 300;
     ExactBlock block = dense<Gaussian>(n, true);
     int polls = 0;
-    merge_repeated_lines(block, [&polls] { ++polls; });
+    std::optional<PolledBy> counted([&polls] { ++polls; });
+    merge_repeated_lines(block);
     CHECK(polls >= 2 * n * n / (1 << 14)); // rows, then columns
-    int integers = 0;
-    const IntegerBlock whole = integer_block(block, [&integers] { ++integers; });
-    CHECK(integers >= n * n / (1 << 14));
-    CHECK(permanent_bits(whole, [] {}) > n);
+    polls = 0;
+    const IntegerBlock whole = integer_block(block);
+    CHECK(polls >= n * n / (1 << 14));
+    counted.reset();
+    CHECK(permanent_bits(whole) > n);
     struct Stop {};
-    CHECK_THROWS_AS(merge_repeated_lines(block, [] { throw Stop(); }), Stop);
+    const PolledBy stop([] { throw Stop(); });
+    CHECK_THROWS_AS(merge_repeated_lines(block), Stop);
 }
 
 TEST_CASE("parts that are kept are told, and let go with the pieces of a block that is done") {

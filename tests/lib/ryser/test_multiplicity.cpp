@@ -73,13 +73,12 @@ Prepared prepare(const perm::Csr &matrix, const LineClasses &kinds, Rows rows = 
 }
 
 Outcome compute(const Prepared &p, FrontierForm form = FrontierForm::sparse, int threads = 1) {
-    RunControl control;
     MemoryBudget memory(std::int64_t{1} << 30);
     Outcome outcome;
     Block block = p.block;
     const std::int64_t exp2 = scale(block);
     with_threads(threads, [&] {
-        outcome = outcome_of(run_frontier(form, {block, p.program, control, memory, threads}));
+        outcome = outcome_of(run_frontier(form, {block, p.program, memory, threads}));
     });
     if (outcome.value.mantissa != 0) outcome.value.exp2 -= exp2;
     if (outcome.error.mantissa != 0) outcome.error.exp2 -= exp2;

@@ -3,8 +3,8 @@
 #include "bench/families.hpp"
 #include "lib/base/threads.hpp"
 #include "lib/input/matrix.hpp"
+#include "lib/run/call.hpp"
 #include "lib/run/outcome.hpp"
-#include "lib/run/run_control.hpp"
 #include "lib/ryser/ryser.hpp"
 #include "preprocess/matching.hpp"
 #include "preprocess/permanent_bound.hpp"
@@ -88,8 +88,7 @@ LineClasses kinds_of(const Block &block) {
 }
 
 Outcome compute(const RyserPlan &plan, const Block &block) {
-    RunControl control;
-    return outcome_of(run_ryser(plan, plan.transposed ? transposed(block) : block, control));
+    return outcome_of(run_ryser(plan, plan.transposed ? transposed(block) : block));
 }
 
 // Both sums, of A and of A^T, and what the planner would choose.

@@ -23,17 +23,16 @@ std::uint64_t test_seed() { return run::seed(0x727977); }
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-using Compute = std::function<Outcome(const RyserPlan &, const ExactBlock &, RunControl &)>;
+using Compute = std::function<Outcome(const RyserPlan &, const ExactBlock &)>;
 
 Compute in(Arithmetic arithmetic) {
-    return [=](const RyserPlan &plan, const ExactBlock &block, RunControl &control) {
-        return outcome_of(run_ryser(plan, {block, arithmetic}, control));
+    return [=](const RyserPlan &plan, const ExactBlock &block) {
+        return outcome_of(run_ryser(plan, {block, arithmetic}));
     };
 }
 
 Outcome compute(const RyserPlan &plan, const ExactBlock &block, const Compute &run) {
-    RunControl control;
-    return run(plan, plan.transposed ? transposed(block) : block, control);
+    return run(plan, plan.transposed ? transposed(block) : block);
 }
 
 // Over subsets; with kinds, over counts, of A and of A^T, as well.
@@ -305,7 +304,7 @@ TEST_CASE("cancelling ends a sum") {
     const ExactBlock block = full_block(random_matrix(24, Complexes::complex, random));
     CallWatch watch;
     watch.stop_seconds = 1e-3;
-    RunControl control(watch);
-    control.begin(std::exp2(23), 100);
-    CHECK_THROWS(in(Arithmetic::complex_dd)(plans_for(block, {}).front(), block, control));
+    CurrentCall control(watch);
+    call().begin(std::exp2(23), 100);
+    CHECK_THROWS(in(Arithmetic::complex_dd)(plans_for(block, {}).front(), block));
 }

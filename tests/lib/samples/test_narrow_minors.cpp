@@ -3,6 +3,7 @@
 #include "bench/families.hpp"
 #include "lib/run/memory_budget.hpp"
 #include "lib/samples/boson/narrow_minors.hpp"
+#include "tests/support/polled.hpp"
 #include "tests/support/run.hpp"
 
 #include <doctest/doctest.h>
@@ -66,7 +67,7 @@ TEST_CASE("minors along the frontier are those of sums over signs") {
         const std::vector<Value> expected = e.summed(bounds);
         std::vector<Value> minors(expected.size());
         narrow.look(e.sparse);
-        narrow.run(minors, no_poll);
+        narrow.run(minors);
         for (std::size_t k = 0; k < minors.size(); ++k) {
             CAPTURE(n);
             CAPTURE(band);
@@ -87,8 +88,11 @@ TEST_CASE("what is stopped on its way is stopped") {
     std::vector<Value> minors(23);
     NarrowMinors narrow(budget), poor(none);
     narrow.look(e.sparse);
-    CHECK_THROWS(narrow.run(minors, [] { throw 1; }));
+    {
+        const PolledBy stop([] { throw 1; });
+        CHECK_THROWS(narrow.run(minors));
+    }
     CHECK(narrow.multiplications() > 1e6);
     poor.look(e.sparse);
-    CHECK_THROWS(poor.run(minors, no_poll));
+    CHECK_THROWS(poor.run(minors));
 }

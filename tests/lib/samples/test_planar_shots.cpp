@@ -25,18 +25,16 @@ namespace {
 using Shot = std::vector<std::uint32_t>; // entries, ascending
 
 std::vector<SampledPart> parts_of(const perm::Csr &a) {
-    RunControl control;
     const perm_csr csr = a.view();
     const InputPattern input = read_pattern(&csr);
-    return sampled_parts(input, read_values(input, GivenValues(input, csr).data()), control);
+    return sampled_parts(input, read_values(input, GivenValues(input, csr).data()));
 }
 
 // Each of them a matching of the pattern.
 std::vector<Shot> drawn(const PlanarShots &shots, const Pattern &pattern, std::uint64_t first,
                         std::uint32_t count) {
-    RunControl control;
     std::vector<std::uint32_t> taken;
-    shots.draw(first, count, taken, control);
+    shots.draw(first, count, taken);
     std::vector<std::int32_t> row_of;
     for (std::int32_t i = 0; i < pattern.rows; ++i) row_of.insert(row_of.end(), pattern.row(i).size(), i);
     std::vector<Shot> out(count);
@@ -161,8 +159,7 @@ perm::Csr random_matrix(int kind, Random &random) {
 
 PlanarShots made(const SampledPart &part, std::uint64_t seed, std::optional<int> bits = {}) {
     static const Options options;
-    RunControl control;
-    return {planar_outline(part, no_poll).value(), part, seed, options, control, bits};
+    return {planar_outline(part).value(), part, seed, options, bits};
 }
 
 perm::Csr weighted_board(std::int64_t size, int kind, Random &random) {
@@ -182,7 +179,7 @@ TEST_CASE("each matching of a small planar block as often as its share says") {
         const perm::Csr a = random_matrix(kinds[k % 7], random);
         CAPTURE(describe(a));
         for (const SampledPart &part : parts_of(a)) {
-            if (!planar_outline(part, no_poll)) {
+            if (!planar_outline(part)) {
                 ++not_planar;
                 continue;
             }
@@ -259,7 +256,7 @@ TEST_CASE("orders of lines stay narrow, whatever order they are given in") {
     const auto products = [](const perm::Csr &a) {
         const std::vector<SampledPart> parts = parts_of(a);
         REQUIRE(parts.size() == 1);
-        return planar_outline(parts.front(), no_poll).value().order.products_shot;
+        return planar_outline(parts.front()).value().order.products_shot;
     };
     for (const auto &[width, height] : {std::pair(20, 20), {4, 300}, {300, 4}, {12, 50}}) {
         const perm::Csr board = grid(width, height);
@@ -278,12 +275,12 @@ TEST_CASE("orders of lines stay narrow, whatever order they are given in") {
 }
 
 TEST_CASE("what is not planar, and lines that may stay unmatched") {
-    for (const SampledPart &part : parts_of(constant(3, 1))) CHECK_FALSE(planar_outline(part, no_poll));
+    for (const SampledPart &part : parts_of(constant(3, 1))) CHECK_FALSE(planar_outline(part));
     perm::Csr rectangle = build(3, 4, [](std::int64_t i, std::int64_t j) { return j - i < 2 && j >= i; });
     int parts = 0;
     for (const SampledPart &part : parts_of(rectangle)) {
         ++parts;
-        if (part.free_rows + part.free_columns > 0) CHECK_FALSE(planar_outline(part, no_poll));
+        if (part.free_rows + part.free_columns > 0) CHECK_FALSE(planar_outline(part));
     }
     CHECK(parts > 0);
 }
@@ -296,17 +293,17 @@ TEST_CASE("limits of memory, and a call that is cancelled") {
     little.memory_limit = 1 << 10;
     cancelled.cancel = [](void *) { return 1; };
     std::vector<std::uint32_t> taken;
-    RunControl stops(cancelled);
-    stops.begin(1, 1);
     try {
-        shots.draw(0, 1000, taken, stops);
+        const CurrentCall stops(cancelled);
+        call().begin(1, 1);
+        shots.draw(0, 1000, taken);
         FAIL("nobody was asked");
     } catch (const Error &error) {
         CHECK(error.status() == PERM_CANCELLED);
     }
-    RunControl limited(little);
     try {
-        shots.draw(0, 1 << 20, taken, limited);
+        const CurrentCall limited(little);
+        shots.draw(0, 1 << 20, taken);
         FAIL("there is no such memory");
     } catch (const Error &error) {
         CHECK(error.status() == PERM_REFUSED_MEMORY);

@@ -128,12 +128,12 @@ TEST_CASE("tables over sets: a call that is to stop stops") {
     Random random(run::seed(2504));
     const MatchingInput input(drawn(random, 18, 40, 1, uniform), PERM_VALUE_F64, random);
     const InputPattern read = read_pattern(&input.csr());
-    const auto sets = SetGradient::of(as_given(read), Options{}, no_poll);
+    const auto sets = SetGradient::of(as_given(read), Options{});
     REQUIRE(sets.has_value());
     CallWatch watch;
     watch.stop_seconds = 1e-6;
-    RunControl control(watch);
+    CurrentCall control(watch);
     std::vector<double> marginals(at(input.csr().nnz + 18 + 40)), own;
     CHECK_THROWS(static_cast<void>(
-        sets->run(plain_weights(as_given(read), input.values(), own), marginals.data(), nullptr, control)));
+        sets->run(plain_weights(as_given(read), input.values(), own), marginals.data(), nullptr)));
 }

@@ -92,15 +92,15 @@ TEST_CASE("tables over sets on a device: a call that is to stop stops") {
     Random random(run::seed(2603));
     const MatchingInput input = a_gate(random);
     const InputPattern read = read_pattern(&input.csr());
-    const auto sets = SetGradient::of(as_given(read), Options{}, no_poll);
+    const auto sets = SetGradient::of(as_given(read), Options{});
     REQUIRE(sets.has_value());
     HostQueue queue;
     CallWatch watch;
     watch.stop_seconds = 1e-6;
-    RunControl control(watch);
+    CurrentCall control(watch);
     std::vector<double> marginals(static_cast<std::size_t>(input.csr().nnz + 9 + 14)), own;
     CHECK_THROWS_AS(static_cast<void>(sets->run(plain_weights(as_given(read), input.values(), own),
-                                                marginals.data(), nullptr, control, &queue)),
+                                                marginals.data(), nullptr, &queue)),
                     Error);
     CHECK(queue.launches() == 1);
 }

@@ -164,7 +164,7 @@ TEST_CASE("walks have the same sums on every processor, in blocks that are full 
     const oracle::Exact truth = oracle::by_frontier(a);
     for (const bool halved : {false, true}) {
         SieveWay way{rows_of(a), halved, {}, {}};
-        way.order = sieve_order(way.rows, row_factors(way.rows, halved), 1e-3, no_poll).columns;
+        way.order = sieve_order(way.rows, row_factors(way.rows, halved), 1e-3).columns;
         way.steps.assign(11, 2);
         const auto program = sieve_program(way);
         REQUIRE(program);
@@ -223,21 +223,20 @@ TEST_CASE("orders that a search finds are predicted to leave no more than a gree
     for (int k = 0; k < run::cases(5); ++k) {
         const SieveRows rows = rows_of(permutation_plus(30, 3, Entries::ones, random.bits()));
         const auto factors = row_factors(rows, false);
-        const SieveOrder greedy = sieve_order(rows, factors, 0, no_poll),
-                         found = sieve_order(rows, factors, 5e-3, no_poll);
+        const SieveOrder greedy = sieve_order(rows, factors, 0), found = sieve_order(rows, factors, 5e-3);
         CHECK(found.predicted <= greedy.predicted);
         CHECK(found.predicted == predicted_prefixes(rows, factors, found.columns));
-        CHECK(sieve_order(rows, factors, 5e-3, no_poll).columns == found.columns);
+        CHECK(sieve_order(rows, factors, 5e-3).columns == found.columns);
     }
 }
 
 TEST_CASE("the number of prefixes is estimated well, and exactly where there are few") {
     const perm::Csr a = circulant(24, {0, 1, 5, 11, 16, 18});
     SieveWay way{rows_of(a), true, {}, std::vector<std::int32_t>(24, 1)};
-    way.order = sieve_order(way.rows, row_factors(way.rows, true), 1e-3, no_poll).columns;
+    way.order = sieve_order(way.rows, row_factors(way.rows, true), 1e-3).columns;
     const auto program = sieve_program(way);
     REQUIRE(program);
-    const SieveProfile profile = sieve_profile(*program, 0.02, no_poll);
+    const SieveProfile profile = sieve_profile(*program, 0.02);
     for (std::size_t k = 0; k <= 24; ++k) {
         const auto truth = static_cast<double>(sieve_prefixes(*program, k).size() / program->prefix_words());
         CHECK(std::abs(profile.prefixes[k] - truth) <= 0.3 * truth);

@@ -2,7 +2,7 @@
 // kernels give the interpreter's bits, and its bounds hold the terms that they are to hold.
 #include "jit/kernel/subset_source.hpp"
 #include "jit/lanes/tree_walk.hpp"
-#include "lib/run/run_control.hpp"
+#include "lib/run/call.hpp"
 #include "lib/subsets/fixed_point_double.hpp"
 #include "lib/subsets/ones.hpp"
 #include "lib/subsets/subset_sum.hpp"
@@ -93,15 +93,13 @@ TEST_CASE("permanents are within their bounds") {
         CAPTURE(k);
         const Case it = any_case(k < 20 ? 2 + k % 4 : random.integer(3, 11), random);
         const auto by_ones = divided_by_ones(it.plan, it.block);
-        RunControl control;
-        const Outcome outcome = outcome_of(run_subset_sum(it.plan, it.block, {{}, true}, control));
+        const Outcome outcome = outcome_of(run_subset_sum(it.plan, it.block, {{}, true}));
         subset_cases::check(outcome, it.truth);
         divided += by_ones.has_value();
         exact += outcome.exact;
         refined += by_ones && it.plan.most_refined == 1;
         others += !by_ones;
-        const Outcome plain =
-            outcome_of(run_subset_sum(without_derivative(it.plan), it.block, {{}, true}, control));
+        const Outcome plain = outcome_of(run_subset_sum(without_derivative(it.plan), it.block, {{}, true}));
         if (!it.is_wide) CHECK(!(outcome.rel_error_bound > 1e3 * plain.rel_error_bound + 1e-11));
         if (plain.exact) CHECK(outcome.exact);
     }
@@ -150,8 +148,7 @@ TEST_CASE("on the host, kernels give the bits of the interpreter") {
         const Outcome on_host = subset_cases::run_on(queue, plan, block, played.seconds);
         CHECK(queue.is_whole());
         chosen += watch.chosen().size();
-        RunControl control;
-        CHECK(subset_cases::same_bits(on_host, outcome_of(run_subset_sum(plan, block, {{}, true}, control))));
+        CHECK(subset_cases::same_bits(on_host, outcome_of(run_subset_sum(plan, block, {{}, true}))));
         subset_cases::check(on_host, truth);
     }
     CHECK(compared > static_cast<std::size_t>(run::enough(50)));

@@ -1,7 +1,7 @@
 // Row sums on two grids whose segments that matter most are summed again, in compensated products on both:
 // permanents within bounds that a small tolerance asks for, against exact ones; kernels give the CPU's bits.
 #include "jit/kernel/subset_source.hpp"
-#include "lib/run/run_control.hpp"
+#include "lib/run/call.hpp"
 #include "lib/subsets/fixed_point_wide.hpp"
 #include "lib/subsets/refined_segments.hpp"
 #include "lib/subsets/subset_sum.hpp"
@@ -60,8 +60,7 @@ TEST_CASE("permanents are within their bounds, which small tolerances bring down
         CAPTURE(k);
         const Case it = any_case(random.integer(5, 12), random);
         const EngineInput input(it.block, Arithmetic::two_grids);
-        RunControl control;
-        const EngineResult result = run_subset_sum(it.plan, input, {{}, true}, control);
+        const EngineResult result = run_subset_sum(it.plan, input, {{}, true});
         check(result, it.truth);
         const Outcome outcome = outcome_of(result);
         const FixedPointWide values(it.plan, it.block);
@@ -91,12 +90,11 @@ TEST_CASE("on the host, kernels give the CPU's bits, with segments that are summ
         const EngineInput input(it.block, Arithmetic::two_grids);
         const subset_cases::Played played = subset_cases::any_device(it.plan, random);
         queue.device = played.device;
-        RunControl host_control;
+        CurrentCall host_control;
         const EngineResult result =
-            run_subset_sum(it.plan, input, {DeviceQueues(queue), false, played.seconds}, host_control);
+            run_subset_sum(it.plan, input, {DeviceQueues(queue), false, played.seconds});
         CHECK(queue.is_whole());
-        RunControl control;
-        const EngineResult on_cpu = run_subset_sum(it.plan, input, {{}, true}, control);
+        const EngineResult on_cpu = run_subset_sum(it.plan, input, {{}, true});
         CHECK(subset_cases::same_bits(outcome_of(result), outcome_of(on_cpu)));
         CHECK(std::get<WideBall>(result.value).value.re == std::get<WideBall>(on_cpu.value).value.re);
         check(result, it.truth);

@@ -58,8 +58,7 @@ std::vector<Partial3> all_segments(const SubsetPlan &plan, const std::vector<dou
 }
 
 Outcome outcome_of(const SubsetPlan &plan, const Block &block) {
-    RunControl control;
-    return libperm::outcome_of(run_subset_sum(plan, block, {{}, true}, control));
+    return libperm::outcome_of(run_subset_sum(plan, block, {{}, true}));
 }
 
 Exact error_of(const Outcome &outcome, const Exact &truth) { return abs(exactly(outcome.value) - truth); }
@@ -210,15 +209,14 @@ TEST_CASE("row sums on two grids: the bits of a CPU by a kernel, and within the 
         CAPTURE(c.plan.kernel.segment_bits);
         const ExactBlock exact = exact_block(c.block);
         const EngineInput input(exact, Arithmetic::split);
-        RunControl control;
-        const Outcome on_cpu = libperm::outcome_of(run_subset_sum(c.plan, input, {{}, true}, control));
+        const Outcome on_cpu = libperm::outcome_of(run_subset_sum(c.plan, input, {{}, true}));
         const Exact error = abs(Exact(on_cpu.wide->re - c.truth));
         CHECK(error <= exactly(on_cpu.error));
         certain += on_cpu.rel_error_bound < 1e-20;
         if (!can_play) continue;
         queue.device = {};
         const Outcome by_kernel =
-            libperm::outcome_of(run_subset_sum(c.plan, input, {DeviceQueues(queue), false}, control));
+            libperm::outcome_of(run_subset_sum(c.plan, input, {DeviceQueues(queue), false}));
         CHECK(by_kernel.wide->re == on_cpu.wide->re);
         CHECK(by_kernel.error.mantissa == on_cpu.error.mantissa);
     }

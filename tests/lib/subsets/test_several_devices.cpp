@@ -103,10 +103,9 @@ TEST_CASE("two devices, of which one may fail, have the bits of one") {
         CHECK_THROWS_AS((void)run_on(devices.all(), c.plan, c.block), JitError);
         devices.last(never, never);
         if (c.plan.kernel.engine == SubsetEngine::tree) {
-            RunControl control;
             for (const SubsetDevices &shared_by :
                  {SubsetDevices{{}, true}, SubsetDevices{devices.all(), true}})
-                CHECK(same_bits(outcome_of(run_subset_sum(c.plan, c.block, shared_by, control)), one));
+                CHECK(same_bits(outcome_of(run_subset_sum(c.plan, c.block, shared_by)), one));
         }
         CHECK(devices[0].is_whole());
         CHECK(devices[1].is_whole());
@@ -118,14 +117,14 @@ TEST_CASE("devices are opened, and kernels loaded, where there is work left to d
     const Case c = many_windows(SubsetEngine::purereg, random);
     Devices devices;
     if (!devices.compiled({subsets_kernel(c.plan.kernel)})) return;
-    RunControl whole;
+    CurrentCall whole;
     PieceStore store;
-    RunControl control(whole, 1, {&store, {}});
+    CurrentCall control(1, PieceScope{&store, {}});
     const SubsetDevices both{devices.all(), false};
-    const Outcome first = outcome_of(run_subset_sum(c.plan, c.block, both, control));
+    const Outcome first = outcome_of(run_subset_sum(c.plan, c.block, both));
     CHECK(devices.opened == 1);
     const int launches = devices[0].launches() + devices[1].launches();
-    CHECK(same_bits(outcome_of(run_subset_sum(c.plan, c.block, both, control)), first));
+    CHECK(same_bits(outcome_of(run_subset_sum(c.plan, c.block, both)), first));
     CHECK(devices.opened == 1);
     CHECK(devices[0].launches() + devices[1].launches() == launches);
 }

@@ -5,7 +5,7 @@
 #include "jit/kernel/subset_source.hpp"
 #include "jit/kernel/tree.hpp"
 #include "jit/lanes/tree_walk.hpp"
-#include "lib/run/run_control.hpp"
+#include "lib/run/call.hpp"
 #include "lib/subsets/fixed_point_double.hpp"
 #include "lib/subsets/subset_sum.hpp"
 #include "tests/support/ptxas.hpp"
@@ -239,8 +239,7 @@ TEST_CASE("on the host, kernels give the bits of the interpreter") {
         const Outcome on_host = subset_cases::run_on(queue, plan, block, played.seconds);
         CHECK(queue.is_whole());
         chosen += watch.chosen().size();
-        RunControl control;
-        const Outcome on_cpu = outcome_of(run_subset_sum(plan, block, {{}, true}, control));
+        const Outcome on_cpu = outcome_of(run_subset_sum(plan, block, {{}, true}));
         CHECK(on_host.value.mantissa == on_cpu.value.mantissa);
         CHECK(on_host.value.exp2 == on_cpu.value.exp2);
         CHECK(on_host.error.mantissa == on_cpu.error.mantissa);

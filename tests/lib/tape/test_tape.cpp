@@ -6,6 +6,7 @@
 #include "lib/tape/tape_steps.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/pattern.hpp"
+#include "tests/support/polled.hpp"
 #include "tests/support/random_matrix.hpp"
 #include "tests/support/run.hpp"
 
@@ -28,9 +29,8 @@ using oracle::Exact, oracle::GaussianMatrix;
 
 namespace {
 
-std::optional<Tape> make_tape(const Pattern &p, std::int64_t most_moves, std::uint64_t seed,
-                              const std::function<void()> &poll) {
-    return libperm::make_tape(tape_program({p}, find_tape_order({p}, seed, poll)), p, most_moves, poll);
+std::optional<Tape> make_tape(const Pattern &p, std::int64_t most_moves, std::uint64_t seed) {
+    return libperm::make_tape(tape_program({p}, find_tape_order({p}, seed)), p, most_moves);
 }
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
@@ -38,7 +38,7 @@ std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 constexpr std::int64_t any_size = 1 << 20;
 
 Tape tape_of(const Pattern &p, std::uint64_t seed = 0) {
-    std::optional<Tape> tape = make_tape(p, any_size, seed, [] {});
+    std::optional<Tape> tape = make_tape(p, any_size, seed);
     REQUIRE(tape);
     return *tape;
 }
@@ -271,21 +271,20 @@ TEST_CASE("no tape of more moves than allowed") {
     for (const std::int64_t n : {1, 2, 5, 9}) { // n 2^(n-1) of a full matrix
         const Pattern p = pattern_of(constant(n, 1));
         const std::int64_t moves = n << (n - 1);
-        REQUIRE(make_tape(p, moves, 0, [] {}));
-        CHECK(make_tape(p, moves, 0, [] {})->moves.size() == at(moves));
-        CHECK(!make_tape(p, moves - 1, 0, [] {}));
-        CHECK(!make_tape(p, 0, 0, [] {}));
+        REQUIRE(make_tape(p, moves, 0));
+        CHECK(make_tape(p, moves, 0)->moves.size() == at(moves));
+        CHECK(!make_tape(p, moves - 1, 0));
+        CHECK(!make_tape(p, 0, 0));
     }
     // As many open columns as a key has bits, and more.
     for (const std::int64_t n : {63, 64, 65}) {
         const perm::Csr a = with_row(build(n, n, [](auto i, auto j) { return i == j ? 1.0 : 0.0; }), 0,
                                      std::vector<double>(at(n), 1));
-        const std::optional<Tape> tape = make_tape(pattern_of(a), any_size, 0, [] {});
+        const std::optional<Tape> tape = make_tape(pattern_of(a), any_size, 0);
         if (tape) CHECK(tape->moves.size() == at(n)); // only the diagonal is left
     }
-    CHECK_THROWS_AS(
-        make_tape(pattern_of(constant(5, 1)), any_size, 0, [] { throw std::runtime_error("stop"); }),
-        std::runtime_error);
+    const PolledBy stop([] { throw std::runtime_error("stop"); });
+    CHECK_THROWS_AS(make_tape(pattern_of(constant(5, 1)), any_size, 0), std::runtime_error);
 }
 
 TEST_CASE("of order 0, 1 and 2") {

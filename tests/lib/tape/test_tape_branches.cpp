@@ -1,12 +1,13 @@
 // Tapes of random trees: derivatives and samples against exact minors and the exact law.
 #include "lib/input/options.hpp"
+#include "lib/run/call.hpp"
 #include "lib/run/outcome.hpp"
-#include "lib/run/run_control.hpp"
 #include "lib/samples/tape_sampler.hpp"
 #include "lib/tape/gradient.hpp"
 #include "lib/tape/long_tape.hpp"
 #include "lib/tape/tape_steps.hpp"
 #include "tests/support/branch_cases.hpp"
+#include "tests/support/polled.hpp"
 #include "tests/support/run.hpp"
 #include "tests/support/wide_cases.hpp"
 
@@ -30,7 +31,7 @@ std::optional<Tape> tape_on(const Pattern &a, const BranchDecomposition &tree,
                             std::int64_t most_moves = any_size) {
     const BranchProgram branches = build_branch_program(a, tree);
     REQUIRE(branches.feasible);
-    return make_tape(branches.program, a, most_moves, [] {});
+    return make_tape(branches.program, a, most_moves);
 }
 
 // A matrix of doubles, with the tape of a random tree.
@@ -125,12 +126,11 @@ TEST_CASE("derivatives along a tree lie within their bounds of exact minors") {
         check_tape(t.tape, t.c.block.pattern);
         for (const TapeList &from : t.tape.lists) joins += from.is_join();
         none += t.tape.moves.empty();
-        RunControl control(t.plan.options);
+        CurrentCall control(t.plan.options);
         const Gradient gradient(t.plan, t.tape);
         std::vector<double> found(t.values.size()), bounds(t.c.block.values.size());
         Outcome outcome;
-        const TapeAnswer answer =
-            gradient.run(t.plan, t.values.data(), found.data(), bounds.data(), control, outcome);
+        const TapeAnswer answer = gradient.run(t.plan, t.values.data(), found.data(), bounds.data(), outcome);
         const Gaussian permanent = t.c.permanent(), value{exactly(answer.re), exactly(answer.im)};
         const oracle::Exact re = value.re - permanent.re, im = value.im - permanent.im,
                             error = exactly(answer.error);
@@ -173,8 +173,7 @@ TEST_CASE("samples along a tree have the law of the matchings' products") {
         if (t.tape.moves.empty()) continue;
         const TapeSampler sampler(t.tape, entries, random.bits());
         std::vector<std::uint32_t> taken;
-        RunControl control;
-        sampler.draw(0, shots, taken, control);
+        sampler.draw(0, shots, taken);
         REQUIRE(taken.size() == at(a.rows) * shots);
         std::map<std::vector<std::uint32_t>, double> counts;
         for (std::uint32_t shot = 0; shot < shots; ++shot) {
@@ -224,8 +223,8 @@ TEST_CASE("samples along a tree have the law of the matchings' products") {
         ++compared;
         // The first of many are those of few.
         std::vector<std::uint32_t> few;
-        sampler.draw(0, 50, taken, control);
-        sampler.draw(7, 3, few, control);
+        sampler.draw(0, 50, taken);
+        sampler.draw(7, 3, few);
         for (std::size_t r = 0; r < at(a.rows); ++r)
             for (std::size_t k = 0; k < 3; ++k) CHECK(few[r * 3 + k] == taken[r * 50 + 7 + k]);
     }
@@ -253,8 +252,8 @@ TEST_CASE("no tape of more moves than allowed, and none of a matrix with an empt
         REQUIRE(tape); // what is met is bounded
         std::int64_t most = std::ssize(tape->moves) - 1;
         if (most >= 0) CHECK(!tape_on(a, tree, most));
-        CHECK_THROWS_AS(make_tape(branches.program, a, any_size, [] { throw std::runtime_error("stop"); }),
-                        std::runtime_error);
+        const PolledBy stop([] { throw std::runtime_error("stop"); });
+        CHECK_THROWS_AS(make_tape(branches.program, a, any_size), std::runtime_error);
     }
     Pattern empty_line; // its last row and column
     empty_line.rows = empty_line.cols = 2;
@@ -285,8 +284,8 @@ TEST_CASE("networks go along trees, grids and dense matrices along paths, whatev
         std::vector<Tape> tapes;
         for (const int threads : {1, 4}) {
             options.threads = threads;
-            RunControl control(options);
-            tapes.push_back(long_tape({p}, options, control, "a test"));
+            CurrentCall control(options);
+            tapes.push_back(long_tape({p}, options, "a test"));
         }
         CHECK(tapes[0].is_path == is_path);
         if (!is_path) check_tape(tapes[0], p);
@@ -324,15 +323,14 @@ TEST_CASE("a tree of many entries: no recursion, and the exponents of long produ
         }
         nodes = std::move(next);
     }
-    RunControl control(t.plan.options);
+    CurrentCall control(t.plan.options);
     const std::optional<Tape> tape = tape_on(a, tree);
     REQUIRE(tape);
     const Gradient gradient(t.plan, *tape);
     const std::vector<double> ones(at(a.nnz()), 1);
     std::vector<double> shares(at(a.nnz()) + 2 * at(n)), bounds(shares.size());
     Outcome outcome;
-    const TapeAnswer answer =
-        gradient.marginals(t.plan, ones.data(), shares.data(), bounds.data(), control, outcome);
+    const TapeAnswer answer = gradient.marginals(t.plan, ones.data(), shares.data(), bounds.data(), outcome);
     mpz_class fibonacci;
     mpz_fib_ui(fibonacci.get_mpz_t(), static_cast<unsigned long>(n) + 1);
     CHECK(abs(exactly(answer.re) - fibonacci) <= exactly(answer.error));

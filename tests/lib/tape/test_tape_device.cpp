@@ -7,8 +7,8 @@
 #include "jit/queue/gpu_queue.hpp"
 #include "lib/input/matrix.hpp"
 #include "lib/input/options.hpp"
+#include "lib/run/call.hpp"
 #include "lib/run/gpu_device.hpp"
-#include "lib/run/run_control.hpp"
 #include "lib/tape/on_device.hpp"
 #include "tests/support/host_queue.hpp"
 #include "tests/support/ptxas.hpp"
@@ -136,8 +136,8 @@ TEST_CASE("a tape in slices has the tape's moves, in their order") {
     for (int round = 0; round < 20; ++round) {
         const Case matrices(random, static_cast<std::int32_t>(random.integer(1, 9)), false, true, 1);
         const std::optional<Tape> tape =
-            make_tape(tape_program({matrices.pattern}, find_tape_order({matrices.pattern}, 0, [] {})),
-                      matrices.pattern, 1 << 20, [] {});
+            make_tape(tape_program({matrices.pattern}, find_tape_order({matrices.pattern}, 0)),
+                      matrices.pattern, 1 << 20);
         REQUIRE(tape);
         const SlicedTape slices = sliced(*tape);
         std::size_t real = 0;
@@ -161,10 +161,10 @@ TEST_CASE("plans for a GPU have a tape, though starting one takes longer than th
     families::Random random(test_seed());
     InputPattern input;
     input.pattern = Case(random, 16, false, true, 1).pattern;
-    RunControl control(options);
-    Plan plan = make_plan(input, options, {}, control);
-    TapePlan::order(plan, control);
-    CHECK(TapePlan::of(plan, control));
+    CurrentCall control(options);
+    Plan plan = make_plan(input, options, {});
+    TapePlan::order(plan);
+    CHECK(TapePlan::of(plan));
 }
 
 TEST_CASE("played on the host: the bits of the CPU") {

@@ -1,5 +1,5 @@
 // Progress, cancelling, the time limit and the memory of one call, as its workers see them, and what they
-// need not do.
+// need not do. Nobody passes it on: a thread knows the call that it works for.
 #pragma once
 
 #include "lib/input/call_watch.hpp"
@@ -16,18 +16,18 @@
 
 namespace libperm {
 
-class RunControl {
+class Call final : public Polled {
   public:
-    explicit RunControl(const CallWatch &watch = {}) : watch_(watch) {}
+    explicit Call(const CallWatch &watch = {}) : watch_(watch) {}
 
     // A part of another call's work, whose unit is `scale` of the other's units.
-    RunControl(RunControl &whole, double scale) : RunControl(whole, scale, whole.pieces_) {}
-    RunControl(RunControl &whole, double scale, const PieceScope &pieces)
+    Call(Call &whole, double scale) : Call(whole, scale, whole.pieces_) {}
+    Call(Call &whole, double scale, const PieceScope &pieces)
         : watch_(whole.watch_), whole_(&whole), scale_(scale), pieces_(pieces) {}
 
     // One of several computations that share a call, each with all the memory there may be.
     struct OwnMemory {};
-    RunControl(RunControl &whole, double scale, OwnMemory) : RunControl(whole, scale) { owns_memory_ = true; }
+    Call(Call &whole, double scale, OwnMemory) : Call(whole, scale) { owns_memory_ = true; }
 
     // The whole call's.
     MemoryBudget &memory() { return whole_ && !owns_memory_ ? whole_->memory() : memory_; }
@@ -42,14 +42,16 @@ class RunControl {
     // What was begun takes another run of so much work.
     void expect_more(double work);
 
-    // Is called at the end of a call that has its answer: only then the fraction that is told is 1.
+    // Is called at the end of a call that has its answer: only then the fraction that is told is 1, and from
+    // then on it is not stopped.
     void finish();
 
     // Called by any thread after a piece of work of a millisecond or so. Throws Error (PERM_CANCELLED,
     // PERM_REFUSED_TIME) once the call is to stop.
     void advance(double work) { advance(work, spares_pieces() ? to_finish : 0); }
 
-    void poll() { advance(0); }
+    void poll() override { advance(0); }
+    Call *call() override { return this; }
 
     // Before a piece whose part is kept is begun: once a call is to stop no other is, and those under way
     // have some seconds to come to their end.
@@ -75,7 +77,7 @@ class RunControl {
 
     const CallWatch watch_;
     MemoryBudget memory_{watch_.memory_limit};
-    RunControl *whole_ = nullptr;
+    Call *whole_ = nullptr;
     double scale_ = 1;
     bool owns_memory_ = false;
     const Clock::time_point start_ = Clock::now();
@@ -85,10 +87,35 @@ class RunControl {
     Clock::time_point begun_ = start_;
     std::atomic<Clock::rep> next_callback_{0};
     std::atomic<int> stop_{PERM_OK}; // the perm_status to stop with
+    std::atomic<bool> is_answered_{false};
     std::atomic<Clock::rep> asked_to_stop_{0};
     std::mutex callback_mutex_;
     std::mutex beside_mutex_;
     std::vector<std::pair<void (*)() noexcept, std::jthread>> beside_;
 };
+
+// The call that this thread works for; where it works for none, one that nobody asked for and nothing stops.
+Call &call();
+
+// A call, or a part of the thread's, that the thread works for as long as the scope lasts.
+class CurrentCall {
+  public:
+    explicit CurrentCall(const CallWatch &watch = {}) : call_(watch) {}
+    template <class... Of>
+    explicit CurrentCall(double scale, const Of &...of) : call_(libperm::call(), scale, of...) {}
+
+    Call *operator->() { return &call_; }
+    Call &operator*() { return call_; }
+
+  private:
+    Call call_;
+    PolledScope scope_{&call_};
+};
+
+// work() with a part of the call whose own progress does not count.
+template <class Work> auto uncounted(const Work &work) {
+    const CurrentCall part(0);
+    return work();
+}
 
 } // namespace libperm

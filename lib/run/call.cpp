@@ -1,4 +1,4 @@
-#include "lib/run/run_control.hpp"
+#include "lib/run/call.hpp"
 
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
@@ -15,25 +15,34 @@ constexpr double nearly = 0.999; // more may follow: numbers of more digits, ano
 
 } // namespace
 
-void RunControl::begin(double work, double seconds) {
+Call &call() {
+    static Call nobodys;
+    Polled *const polled = polled_here();
+    Call *const found = polled ? polled->call() : nullptr;
+    return found ? *found : nobodys;
+}
+
+void Call::begin(double work, double seconds) {
     const std::lock_guard lock(callback_mutex_);
     done_ = skipped_ = 0;
+    is_answered_ = false;
     total_ = work;
     expected_seconds_ = seconds;
     begun_ = Clock::now();
 }
 
-void RunControl::expect_more(double work) {
+void Call::expect_more(double work) {
     if (whole_) return whole_->expect_more(work * scale_);
     if (total_ > 0) total_.fetch_add(work);
 }
 
-void RunControl::finish() {
+void Call::finish() {
     const std::lock_guard lock(callback_mutex_);
+    is_answered_ = true;
     watch_.tell(shown_ = 1, 0);
 }
 
-void RunControl::advance(double work, double patience) {
+void Call::advance(double work, double patience) {
     if (whole_) return whole_->advance(work * scale_, patience);
     if (work > 0) done_.fetch_add(work, std::memory_order_relaxed);
     const Clock::time_point now = Clock::now();
@@ -44,20 +53,20 @@ void RunControl::advance(double work, double patience) {
     stop_if_asked(now, patience);
 }
 
-void RunControl::begin_piece() { advance(0, 0); }
+void Call::begin_piece() { advance(0, 0); }
 
-void RunControl::skip(double work) {
+void Call::skip(double work) {
     if (whole_) return whole_->skip(work * scale_);
     skipped_.fetch_add(work, std::memory_order_relaxed);
     done_.fetch_add(work, std::memory_order_relaxed);
 }
 
-double RunControl::fraction() const {
+double Call::fraction() const {
     if (whole_) return whole_->fraction();
     return total_ > 0 ? std::clamp(done_ / total_, 0.0, 1.0) : 0;
 }
 
-void RunControl::begin_beside(void (*work)() noexcept) {
+void Call::begin_beside(void (*work)() noexcept) {
     if (whole_) return whole_->begin_beside(work);
     const std::lock_guard lock(beside_mutex_);
     beside_.reserve(beside_.size() + 1); // before a thread is there
@@ -70,9 +79,9 @@ void RunControl::begin_beside(void (*work)() noexcept) {
     }
 }
 
-void RunControl::stop_if_asked(Clock::time_point now, double patience) const {
+void Call::stop_if_asked(Clock::time_point now, double patience) const {
     const int stop = stop_.load(std::memory_order_acquire);
-    if (stop == PERM_OK) return;
+    if (stop == PERM_OK || is_answered_) return;
     const Clock::duration asked(now.time_since_epoch().count() - asked_to_stop_);
     if (std::chrono::duration<double>(asked).count() < patience) return;
     if (stop == PERM_CANCELLED) throw Error(PERM_CANCELLED, "cancelled by the caller");
@@ -84,7 +93,7 @@ void RunControl::stop_if_asked(Clock::time_point now, double patience) const {
                           percent > 0 ? formatted(" with {:g} % of the work done", percent) : ""));
 }
 
-void RunControl::call_back(Clock::time_point now) {
+void Call::call_back(Clock::time_point now) {
     next_callback_ = (now + std::chrono::milliseconds(100)).time_since_epoch().count();
     const auto since = [now](Clock::time_point t) { return std::chrono::duration<double>(now - t).count(); };
     const auto stop = [&](perm_status status) {
