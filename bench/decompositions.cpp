@@ -1,6 +1,6 @@
 #include "bench/decompositions.hpp"
 
-#include "capi/command/matrix_market.hpp"
+#include "capi/command/matrix_file.hpp"
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>

@@ -68,7 +68,7 @@ perm_status perm_compute_product(const perm_factors *a, const perm_opts *opts, p
     return capi::into(result, [&](perm_result &r) {
         capi::Stopwatch watch;
         const libperm::Options options = libperm::read_options(opts, libperm::ApiCall::compute_product);
-        libperm::CurrentCall control(options);
+        const libperm::CurrentCall current(options);
         libperm::with_threads(options.threads, [&] {
             const libperm::ProductTask task(a, options);
             r.seconds_check = watch.lap();

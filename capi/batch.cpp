@@ -33,7 +33,7 @@ void execute(const perm_plan *plan, const void *values, std::int64_t stride, std
         capi::require_alike(results, count);
         try {
             capi::require_executable(plan, libperm::ApiCall::plan_execute_batch);
-            libperm::CurrentCall control(plan->plan.options);
+            const libperm::CurrentCall current(plan->plan.options);
             libperm::execute_batch(plan->plan, capi::ways_of(*plan), values, stride, count, sink);
         } catch (...) {
             for (std::int64_t k = 0; k < count; ++k) capi::clear(capi::result_at(results, k));

@@ -45,7 +45,7 @@ perm_status perm_bounds(const perm_csr *a, const perm_opts *opts, perm_interval 
         *bounds = no_interval;
         capi::Stopwatch watch;
         const libperm::Options options = libperm::read_options(opts, libperm::ApiCall::bounds);
-        libperm::CurrentCall control(options);
+        const libperm::CurrentCall current(options);
         libperm::InputPattern input = capi::pattern_for(a);
         libperm::Values values = capi::values_for(input, *a);
         libperm::simplify(input, values);

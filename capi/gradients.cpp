@@ -99,7 +99,7 @@ perm_status perm_plan_gradient(const perm_plan *plan, const void *values, void *
         if (!plan->plan.options.checkpoint.empty())
             return kept_gradient_into(*plan, values, gradient, error_bounds, r);
         capi::Stopwatch watch;
-        libperm::CurrentCall control(plan->plan.options);
+        const libperm::CurrentCall current(plan->plan.options);
         const auto work = [&] {
             const libperm::GradientWay way = plan->gradient.way(plan->plan, plan->direct.get());
             r.seconds_plan = watch.lap();
@@ -123,7 +123,7 @@ perm_status perm_plan_gradient_batch(const perm_plan *plan, const void *values, 
         libperm::check_batch(plan->plan, values, stride, count);
         if (count == 0) return;
         require_place(*plan, gradients);
-        libperm::CurrentCall control(plan->plan.options);
+        const libperm::CurrentCall current(plan->plan.options);
         libperm::with_threads(plan->plan.options.threads, [&] {
             gradients_into(*plan, values, stride, count, static_cast<double *>(gradients), error_bounds,
                            results);
@@ -137,7 +137,7 @@ perm_status perm_plan_hessian_product(const perm_plan *plan, const void *values,
     return guarded([&] {
         capi::require_executable(plan, libperm::ApiCall::plan_hessian_product);
         require_place(*plan, product, "product");
-        libperm::CurrentCall control(plan->plan.options);
+        const libperm::CurrentCall current(plan->plan.options);
         capi::telling_interval(
             plan->plan.options,
             [&] {

@@ -27,7 +27,7 @@ libperm::Options without_clock(libperm::Options options) {
 template <class Read> std::string line_of(const libperm::Options &given, const Read &read) noexcept {
     try {
         const libperm::Options options = without_clock(given);
-        libperm::CurrentCall control(options);
+        const libperm::CurrentCall current(options);
         libperm::InputPattern input;
         libperm::Values values;
         read(input, values);

@@ -46,7 +46,7 @@ void by_plan(const perm_plan *plan, const void *values, const libperm::MarginalN
              bool with_text) {
     capi::require_executable(plan, libperm::ApiCall::plan_marginals);
     capi::Stopwatch watch;
-    libperm::CurrentCall control(plan->plan.options);
+    const libperm::CurrentCall current(plan->plan.options);
     const libperm::Marginals way(plan->plan.input);
     require_place(way, to.marginals);
     libperm::Marginals::Work work;
@@ -64,7 +64,7 @@ bool without_plan(const perm_csr *a, const perm_opts *opts, const libperm::Margi
                   perm_result &r) {
     capi::Stopwatch watch;
     const libperm::Options options = libperm::read_options(opts, libperm::ApiCall::plan_marginals);
-    libperm::CurrentCall control(options);
+    const libperm::CurrentCall current(options);
     const libperm::InputPattern input = capi::pattern_for(a, options.function);
     const libperm::Marginals way(input);
     require_place(way, to.marginals);
@@ -116,7 +116,7 @@ perm_status perm_plan_marginals_batch(const perm_plan *plan, const void *values,
     return guarded([&] {
         capi::ClearedOnFailure of_failure(results, count);
         capi::require_executable(plan, libperm::ApiCall::plan_marginals);
-        libperm::CurrentCall control(plan->plan.options);
+        const libperm::CurrentCall current(plan->plan.options);
         const libperm::Marginals way(plan->plan.input);
         if (count > 0) require_place(way, marginals);
         const auto tell = [&](std::int64_t k, const libperm::MatchingSum &sum) {

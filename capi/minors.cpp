@@ -35,7 +35,7 @@ template <class Work>
 perm_status computed(libperm::ApiCall call, const perm_opts *opts, bool is_short, const Work &work) {
     return guarded([&] {
         const libperm::Options options = is_short ? libperm::Options() : libperm::read_options(opts, call);
-        libperm::CurrentCall control(options);
+        const libperm::CurrentCall current(options);
         work(options);
         libperm::call().finish();
     });

@@ -289,7 +289,7 @@ bool compute_by_sum(const perm_csr *a, const perm_opts *opts, perm_result *resul
 
 void compute_otherwise(const perm_csr *a, const perm_opts *opts, perm_result &r) {
     const libperm::Options options = libperm::read_options(opts, libperm::ApiCall::compute);
-    libperm::CurrentCall control(options);
+    const libperm::CurrentCall current(options);
     compute_otherwise(a, options, r);
 }
 
@@ -303,7 +303,7 @@ void compute_otherwise(const perm_csr *a, const libperm::Options &options, perm_
 
 std::unique_ptr<perm_plan> compute_by_plan(const perm_csr *a, const perm_opts *opts, perm_result &r) {
     const libperm::Options options = libperm::read_options(opts, libperm::ApiCall::compute);
-    libperm::CurrentCall control(options);
+    const libperm::CurrentCall current(options);
     std::unique_ptr<perm_plan> plan;
     telling_interval(
         options, [&] { plan = compute_by_plan(a, options, r); }, a);
@@ -337,7 +337,7 @@ std::unique_ptr<perm_plan> plan_beside_sum(const perm_csr *a, const perm_opts *o
     if (opts) general = *opts;
     general.engine = nullptr; // that road has an engine of its own, which no plan has
     const libperm::Options options = libperm::read_options(&general, libperm::ApiCall::compute);
-    libperm::CurrentCall control(options);
+    const libperm::CurrentCall current(options);
     return plan_for_once(a, options, [](const auto &...) {});
 }
 

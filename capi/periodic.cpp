@@ -33,7 +33,7 @@ void capi::require_executable(const perm_periodic_plan *plan, libperm::ApiCall c
 
 std::unique_ptr<perm_periodic_plan> capi::periodic_plan(const perm_periodic *a, const perm_opts *opts) {
     const libperm::Options options = libperm::read_options(opts, libperm::ApiCall::periodic_create);
-    libperm::CurrentCall control(options);
+    const libperm::CurrentCall current(options);
     auto made = std::make_unique<perm_periodic_plan>();
     libperm::Charge charge;
     libperm::with_threads(options.threads, [&] {
@@ -87,7 +87,7 @@ perm_status perm_periodic_generating_function(const perm_periodic_plan *plan, pe
         const bool json = capi::is_json(format);
         const std::lock_guard lock(plan->function_mutex);
         if (!plan->function) {
-            libperm::CurrentCall control(p.options);
+            const libperm::CurrentCall current(p.options);
             libperm::with_threads(p.options.threads,
                                   [&] { plan->function = libperm::generating_function(p); });
             libperm::call().finish();
@@ -102,7 +102,7 @@ perm_status perm_periodic_growth(const perm_periodic_plan *plan, double *growth,
                                  double *upper) {
     return guarded([&] {
         const libperm::PeriodicPlan &p = plan_of(plan, libperm::ApiCall::periodic_growth);
-        libperm::CurrentCall control(p.options);
+        const libperm::CurrentCall current(p.options);
         libperm::Growth found;
         libperm::with_threads(p.options.threads, [&] { found = libperm::growth_of(p); });
         libperm::call().finish();

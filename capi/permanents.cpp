@@ -159,7 +159,7 @@ perm_status perm_permanents(const perm_dense *a, const perm_opts *opts, void *pe
             throw Error(PERM_BAD_OPTION,
                         "a checkpoint is of one matrix, and these are several: leave it out, or "
                         "compute one after the other");
-        libperm::CurrentCall control(options);
+        const libperm::CurrentCall current(options);
         libperm::call().begin(static_cast<double>(a->count), 0);
         std::vector<std::int64_t> left;
         if (glynn) {

@@ -75,7 +75,7 @@ std::unique_ptr<perm_plan> create_plan(const perm_csr *a, const perm_opts *opts)
     Stopwatch watch;
     const libperm::Options options = libperm::read_options(opts, libperm::ApiCall::plan_create);
     auto made = std::make_unique<perm_plan>();
-    libperm::CurrentCall control(options);
+    const libperm::CurrentCall current(options);
     libperm::InputPattern input = pattern_for(a, options.function);
     const libperm::Values values = hints(input, *a);
     made->seconds_check = watch.lap();
@@ -93,7 +93,7 @@ std::unique_ptr<perm_plan> create_plan(const perm_csr *a, const perm_opts *opts)
 std::unique_ptr<perm_plan> load_plan(const std::string &bytes, const perm_opts *opts) {
     auto made = std::make_unique<perm_plan>();
     made->plan = libperm::plan_of(bytes, libperm::read_options(opts, libperm::ApiCall::plan_load));
-    libperm::CurrentCall control(made->plan.options);
+    const libperm::CurrentCall current(made->plan.options);
     made->glynn = libperm::GlynnPlan::of(made->plan);
     made->direct = libperm::TapePlan::of(made->plan);
     return made;
@@ -115,7 +115,7 @@ void execute(const perm_plan &plan, const void *values, perm_result &r) {
         return;
     }
     const libperm::Options &options = plan.plan.options;
-    libperm::CurrentCall control(options);
+    const libperm::CurrentCall current(options);
     const libperm::Values checked = values_for(plan.plan.input, values);
     r.seconds_check = watch.lap();
     const auto work = [&] {

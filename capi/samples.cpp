@@ -102,7 +102,7 @@ perm_status perm_sample_photons(const perm_boson *a, const perm_opts *opts, int6
             return draw_kept(
                 {.kind = TaskIdentity::photons, .opts = opts, .photons = a, .shots = shots, .seed = seed},
                 occupations);
-        libperm::CurrentCall control(options);
+        const libperm::CurrentCall current(options);
         libperm::BosonTask(a, shots, seed, options).draw(occupations);
         libperm::call().finish();
     });

@@ -26,7 +26,7 @@ const char *text_or_null(const std::string &text) { return text.empty() ? nullpt
 TaskSource::TaskSource(std::string_view bytes) : TaskSource(libperm::content_of<TaskSource>(seal, bytes)) {}
 
 TaskSource::TaskSource(const libperm::Plan &of) : kind(libperm::TaskIdentity::plan) {
-    libperm::CurrentCall control(of.options);
+    const libperm::CurrentCall current(of.options);
     plan = libperm::bytes_of(libperm::plan_in_blocks(of));
 }
 

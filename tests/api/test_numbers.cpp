@@ -9,13 +9,13 @@
 #include "tests/support/oracle.hpp"
 #include "tests/support/polled.hpp"
 #include "tests/support/run.hpp"
-#include <optional>
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 
 using libperm::Gaussian;
 using oracle::GaussianMatrix;

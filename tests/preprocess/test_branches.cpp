@@ -6,7 +6,6 @@
 #include "tests/support/polled.hpp"
 #include "tests/support/run.hpp"
 #include "tests/support/trees.hpp"
-#include <optional>
 
 #include <doctest/doctest.h>
 
@@ -15,6 +14,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <functional>
+#include <optional>
 #include <set>
 #include <stdexcept>
 

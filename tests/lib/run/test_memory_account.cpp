@@ -6,11 +6,11 @@
 #include "lib/run/piece_store.hpp"
 #include "preprocess/decompose.hpp"
 #include "tests/support/polled.hpp"
-#include <optional>
 
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <optional>
 #include <thread>
 #include <vector>
 
