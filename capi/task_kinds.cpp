@@ -44,8 +44,10 @@ template <class From, class To> void copy(const std::vector<From> &from, To *to)
 template <class Fill> void fill_each(const perm_answer &answer, std::size_t count, const Fill &fill) {
     for (std::size_t k = 0; k < count; ++k) {
         perm_result filled = PERM_RESULT_INIT;
+        ClearedOnFailure of_failure(&filled, 1);
         fill(k, filled);
         write(result_at(answer.results, static_cast<std::int64_t>(k)), filled);
+        of_failure.keep();
     }
 }
 
@@ -65,14 +67,14 @@ MadeTask make_plan(const Given &given, const libperm::Options &options) {
     const auto task = std::make_shared<const libperm::PlanTask>(libperm::plan_in_blocks(plan.plan), *checked);
     // As perm_plan_execute has it: the quickest way answers, where it does.
     return {task, {.results = 1}, [=, &plan, &options](const Parts *parts, const perm_answer &answer) {
-                perm_result r = PERM_RESULT_INIT;
                 const libperm::PlanTask whole(plan.plan, *checked);
                 const libperm::PlanTask &of = parts ? *task : whole;
                 std::optional<Outcome> outcome;
                 if (parts) outcome = libperm::combine(*task, *parts);
-                if (!execute_directly(plan, values, r))
-                    fill(r, of.of(), outcome ? *outcome : run_kept(whole, options));
-                write(*answer.results, r);
+                fill_each(answer, 1, [&](std::size_t, perm_result &r) {
+                    if (!execute_directly(plan, values, r))
+                        fill(r, of.of(), outcome ? *outcome : run_kept(whole, options));
+                });
             }};
 }
 
@@ -97,11 +99,11 @@ MadeTask make_derivatives(const Given &given, const libperm::Options &options) {
                      [&plan](const libperm::Derivatives &found, const perm_answer &answer) {
                          copy(found.numbers, answer.numbers);
                          copy(found.bounds, answer.error_bounds);
-                         perm_result r = PERM_RESULT_INIT;
-                         fill(r, plan.plan, found.outcome, libperm::answer_of(found.permanent, true));
-                         r.threads =
-                             libperm::sums_subsets(found.outcome.engine) ? plan.plan.options.threads : 1;
-                         write(*answer.results, r);
+                         fill_each(answer, 1, [&](std::size_t, perm_result &r) {
+                             fill(r, plan.plan, found.outcome, libperm::answer_of(found.permanent, true));
+                             r.threads =
+                                 libperm::sums_subsets(found.outcome.engine) ? plan.plan.options.threads : 1;
+                         });
                      });
 }
 

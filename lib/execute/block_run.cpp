@@ -50,7 +50,7 @@ class Attempt {
     EngineResult run(const EngineInput &input) {
         GpuQueues gpus(run_.options);
         EngineResult result;
-        const PolledScope scope(&part_);
+        const PolledScope of_this = scope();
         with_gpu_errors([&] {
             result = info_of(choice_.engine).run({choice_, run_.options, run_.memory, gpus}, input);
         });
@@ -74,6 +74,7 @@ class Attempt {
         return !choice_.plan || choice_.plan->is_fit(residues, matrix);
     }
     std::string name() const { return name_of(choice_); }
+    PolledScope scope() { return PolledScope(&part_); }
 
   private:
     const BlockRun &run_;
@@ -243,6 +244,7 @@ MatricesOfBlock matrices_of(const BlockRun &run, Attempt &attempt, const ExactBl
 }
 
 Outcome run_exactly(const BlockRun &run, Attempt &attempt, const ExactBlock &lines) {
+    const PolledScope of_attempt = attempt.scope();
     const MatricesOfBlock of = matrices_of(run, attempt, lines);
     const EngineResult result = attempt.run(*of.matrices);
     Outcome outcome = attempt.outcome_of(result);

@@ -23,6 +23,7 @@ std::optional<Plan> plan_of_checkpoint(const InputPattern &input, const Options 
         if ((plan.options.modulus != 0 || options.modulus != 0) && !is_same_precision(plan.options, options))
             throw Error(PERM_BAD_OPTION, "it is of residues, or of other ones: ask for the same precision");
     } catch (const Error &error) { // options that it was not made with
+        if (error.status() == PERM_CANCELLED || error.status() == PERM_REFUSED_TIME) throw;
         throw Error(error.status(), formatted("the checkpoint {}: {}; or name another file",
                                               options.checkpoint, error.what()));
     }

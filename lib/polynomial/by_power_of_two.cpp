@@ -37,6 +37,7 @@ class PowerOfTwo final : public Substitution {
         exactly.precision = Precision::exact;
         exactly.modulus = 0;
         InputPattern input = entries.input_of(PERM_VALUE_TEXT);
+        const Charge of_values(&call().memory(), bytes_written_out(entries, bits_, input));
         const Values written = values_at(entries, bits_);
         values_ = input.written ? spread(written, input.source) : written;
         simplify(input, values_);
@@ -96,6 +97,22 @@ class PowerOfTwo final : public Substitution {
         for (std::size_t k = 0; k < entries.entries(); ++k)
             if (!is_zero(entries.constant_at(k))) return false;
         return true;
+    }
+
+    // What the values come to where they are written out beside the entries: long numbers, each as often as
+    // it stands there.
+    static std::int64_t bytes_written_out(const LinearEntries &entries, unsigned long bits,
+                                          const InputPattern &input) {
+        if (!input.written) return 0;
+        constexpr std::int64_t of_number = sizeof(Gaussian) + 4 * 32; // with four short numbers
+        const auto own = static_cast<std::int64_t>(entries.entries());
+        PolledSteps steps;
+        std::int64_t times = own;
+        for (const std::int64_t k : input.source) {
+            steps.take();
+            times += k >= 0 && k < own;
+        }
+        return of_number * std::ssize(input.source) + static_cast<std::int64_t>(bits / 8) * times;
     }
 
     // At x = 2^bits.

@@ -169,7 +169,7 @@ LinearEntries LinearEntries::of_matchings(const perm_csr *a, MatrixFunction func
 void LinearEntries::make_whole() {
     PolledSteps steps;
     constexpr std::int64_t of_number = sizeof(Gaussian) + 4 * 32; // bytes, with four short numbers
-    charge_ = Charge(&call().memory(), of_number * static_cast<std::int64_t>(entries()));
+    const Charge charge(&call().memory(), of_number * static_cast<std::int64_t>(entries()));
     std::vector<Gaussian> whole;
     for (std::size_t k = 0; k < entries(); ++k) {
         steps.take(16);

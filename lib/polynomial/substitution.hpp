@@ -76,7 +76,6 @@ struct LinearEntries {
 
     std::vector<std::int64_t> row_counts_, column_counts_; // empty: each once
     std::optional<CoefficientSize> size_;                  // where it is known
-    Charge charge_;
 };
 
 class Substitution {

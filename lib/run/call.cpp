@@ -39,6 +39,7 @@ void Call::expect_more(double work) {
 void Call::finish() {
     const std::lock_guard lock(callback_mutex_);
     is_answered_ = true;
+    const PolledScope callers(nullptr);
     watch_.tell(shown_ = 1, 0);
 }
 
@@ -81,7 +82,7 @@ void Call::begin_beside(void (*work)() noexcept) {
 
 void Call::stop_if_asked(Clock::time_point now, double patience) const {
     const int stop = stop_.load(std::memory_order_acquire);
-    if (stop == PERM_OK || is_answered_) return;
+    if (stop == PERM_OK) return;
     const Clock::duration asked(now.time_since_epoch().count() - asked_to_stop_);
     if (std::chrono::duration<double>(asked).count() < patience) return;
     if (stop == PERM_CANCELLED) throw Error(PERM_CANCELLED, "cancelled by the caller");
@@ -94,6 +95,7 @@ void Call::stop_if_asked(Clock::time_point now, double patience) const {
 }
 
 void Call::call_back(Clock::time_point now) {
+    const PolledScope callers(nullptr); // what the caller does there is no part of this call
     next_callback_ = (now + std::chrono::milliseconds(100)).time_since_epoch().count();
     const auto since = [now](Clock::time_point t) { return std::chrono::duration<double>(now - t).count(); };
     const auto stop = [&](perm_status status) {
@@ -102,7 +104,7 @@ void Call::call_back(Clock::time_point now) {
     };
     if (since(start_) > watch_.stop_seconds) stop(PERM_REFUSED_TIME);
     if (watch_.is_cancelled()) stop(PERM_CANCELLED);
-    if (!watch_.progress) return;
+    if (!watch_.progress || is_answered_) return;
     if (total_ == 0) return watch_.tell(shown_, -1); // still planning
     const double fraction = this->fraction();
     shown_ = std::max(shown_, std::min(fraction, nearly));

@@ -42,8 +42,8 @@ class Call final : public Polled {
     // What was begun takes another run of so much work.
     void expect_more(double work);
 
-    // Is called at the end of a call that has its answer: only then the fraction that is told is 1, and from
-    // then on it is not stopped.
+    // Is called at the end of a call that has its answer: only then the fraction that is told is 1, and
+    // nothing is told from then on.
     void finish();
 
     // Called by any thread after a piece of work of a millisecond or so. Throws Error (PERM_CANCELLED,

@@ -46,7 +46,7 @@ Proposals::Proposals(const Pattern &block, const Pattern &transposed, const Line
       values(of_values),
       options(of_call),
       effort(of_searches),
-      machine(of_call, &call()),
+      machine(of_call, polled_here() ? polled_here()->call() : nullptr),
       bits(permanent_bits(block, of_values.entry_bits)) {}
 
 bool Proposals::asks_for_gpu() const {

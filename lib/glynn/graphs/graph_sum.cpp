@@ -186,6 +186,7 @@ bool read_full_graph(const void *values, perm_value_type type, int n, MatrixFunc
 bool sum_graph(const SmallGraph &small, Precision precision, double tolerance, DenseSum &out) {
     if (small.is_integer ? precision == Precision::double_ : precision == Precision::exact) return false;
     const DoublesGraph &graph = small.graph;
+    const CurrentCall own; // a moment's, whose steps are in no other's units
     if (!small.kinds.empty())
         return sum_over_counts(small, precision, tolerance, out) && (!small.is_integer || put_integer(out));
     const BjorklundPlan plan(graph.pattern);

@@ -158,8 +158,10 @@ void for_each_matrix(std::int64_t count, double seconds, const Options &options,
     }
     run_pieces(NumberedPieces::of_length(at(count), matrices_at_once), all > 1e-4 ? options.threads : 1,
                [&](std::uint64_t, NumberRange some) {
-                   for (std::uint64_t m = some.first; m < some.last; ++m)
-                       uncounted([&] { work(static_cast<std::int64_t>(m), 1); });
+                   uncounted([&] {
+                       for (std::uint64_t m = some.first; m < some.last; ++m)
+                           work(static_cast<std::int64_t>(m), 1);
+                   });
                    call().advance(seconds * some.size());
                });
 }

@@ -9,6 +9,7 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <numeric>
@@ -94,7 +95,7 @@ TEST_CASE("call: its parts count in its units, its memory is theirs unless they 
     CHECK(mine->fraction() == 0.5);
 }
 
-TEST_CASE("call: polls stop it until it has its answer, whoever asks") {
+TEST_CASE("call: polls stop it, whoever asks, and what its caller does meanwhile is no part of it") {
     CallWatch watch;
     watch.cancel = [](void *) { return 1; };
     const CurrentCall mine(watch);
@@ -110,10 +111,6 @@ TEST_CASE("call: polls stop it until it has its answer, whoever asks") {
         });
     });
     CHECK(stopped == 4);
-    call().finish();
-    CHECK_NOTHROW(poll()); // what is left is to tell it
-    call().begin(1, 1);
-    CHECK_THROWS_AS(poll(), Error);
     int asked = 0;
     {
         const PolledBy counted([&asked] { ++asked; });
@@ -122,4 +119,28 @@ TEST_CASE("call: polls stop it until it has its answer, whoever asks") {
         CHECK(asked == 3);
     }
     CHECK_THROWS_AS(poll(), Error);
+}
+
+TEST_CASE("call: nothing is told behind its answer, and what its caller does when told is no part of it") {
+    struct Seen {
+        int told = 0, own = 0;
+    } seen;
+    CallWatch watch;
+    watch.progress_user = &seen;
+    watch.progress = [](double, double, void *user) {
+        Seen &so_far = *static_cast<Seen *>(user);
+        ++so_far.told;
+        so_far.own += polled_here() == nullptr ? 1 : 0;
+    };
+    const CurrentCall mine(watch);
+    call().begin(1, 1);
+    poll();
+    call().finish();
+    const int told = seen.told;
+    CHECK(told > 1);
+    CHECK(seen.own == told);
+    std::this_thread::sleep_for(std::chrono::milliseconds(150)); // the next would be due
+    poll();
+    CHECK(seen.told == told);
+    CHECK(polled_here() != nullptr);
 }
