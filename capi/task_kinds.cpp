@@ -43,6 +43,7 @@ template <class From, class To> void copy(const std::vector<From> &from, To *to)
 // fill(k, an empty result).
 template <class Fill> void fill_each(const perm_answer &answer, std::size_t count, const Fill &fill) {
     for (std::size_t k = 0; k < count; ++k) {
+        libperm::poll(); // texts may take longer than what they tell
         perm_result filled = PERM_RESULT_INIT;
         ClearedOnFailure of_failure(&filled, 1);
         fill(k, filled);

@@ -53,7 +53,8 @@ std::int64_t gamma_scheme_successes(double epsilon, double delta) {
     const std::int64_t enough =
         least(most, [&](std::int64_t k) { return log_failure_above(k, epsilon) <= log; });
     if (enough > most_summed || delta < least_summed) return enough;
-    return least(enough, [&](std::int64_t k) { return gamma_scheme_failure(k, epsilon) <= delta; });
+    constexpr double rounded = 1 + 1e-9; // what Boost's functions may lose is far less
+    return least(enough, [&](std::int64_t k) { return gamma_scheme_failure(k, epsilon) * rounded <= delta; });
 }
 
 } // namespace libperm

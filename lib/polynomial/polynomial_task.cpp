@@ -82,7 +82,7 @@ void PolynomialTask::choose() {
 
 void PolynomialTask::choose_as(const Way &way) {
     const std::string *const plan = &way.plan;
-    const bool may_be_doubles = options_.modulus == 0 && options_.precision != Precision::exact,
+    const bool may_be_doubles = options_.modulus == 0 && options_.precision < Precision::exact,
                may_be_exact =
                    options_.precision == Precision::exact || options_.precision == Precision::automatic;
     std::unique_ptr<const Substitution> found;

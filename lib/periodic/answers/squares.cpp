@@ -178,7 +178,7 @@ template <class A> class FloatPowers {
         });
         typename A::Number sum = A::number(0);
         for (const auto &x : of_row) sum = A::add(sum, x);
-        if (b) return {sum, a.exp2 + b->exp2, lost_in_sums(a, *b, a.rows * a.rows)};
+        if (b) return {sum, a.exp2 + b->exp2, lost_in_sums(a, *b, a.rows * a.columns)};
         return {sum, a.exp2, static_cast<double>(a.rows) * a.lost};
     }
 
