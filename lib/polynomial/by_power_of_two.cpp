@@ -36,8 +36,8 @@ class PowerOfTwo final : public Substitution {
         Options exactly = options;
         exactly.precision = Precision::exact;
         exactly.modulus = 0;
+        const Charge of_values(&call().memory(), bytes_written_out(entries, bits_));
         InputPattern input = entries.input_of(PERM_VALUE_TEXT);
-        const Charge of_values(&call().memory(), bytes_written_out(entries, bits_, input));
         const Values written = values_at(entries, bits_);
         values_ = input.written ? spread(written, input.source) : written;
         simplify(input, values_);
@@ -101,8 +101,8 @@ class PowerOfTwo final : public Substitution {
 
     // What the values come to where they are written out beside the entries: long numbers, each as often as
     // it stands there.
-    static std::int64_t bytes_written_out(const LinearEntries &entries, unsigned long bits,
-                                          const InputPattern &input) {
+    static std::int64_t bytes_written_out(const LinearEntries &entries, unsigned long bits) {
+        const InputPattern &input = entries.input;
         if (!input.written) return 0;
         constexpr std::int64_t of_number = sizeof(Gaussian) + 4 * 32; // with four short numbers
         const auto own = static_cast<std::int64_t>(entries.entries());
