@@ -111,20 +111,20 @@ std::unique_ptr<Substitution> by_subsets(const LinearEntries &entries, const Opt
     if (!may_serve(entries, options)) return nullptr;
     const Pattern &a = as_given(entries.input).pattern;
     const Charge charge(&call().memory(), a.nnz() * 64);
-    const auto values = real_entries(entries);
+    auto values = real_entries(entries);
     if (!values) return nullptr;
     PolledSteps steps;
     const LineCounts rows = entries.row_count(), columns = entries.column_count();
     const double bits = entries.coefficient_size().bits;
+    std::optional<MatchingSums> over_rows = MatchingSums::of(a, *values, rows, columns, bits);
     const Transposed turned = transpose(a);
     std::vector<mpz_class> in_columns;
     for (const std::int64_t k : turned.source) {
         steps.take(16);
-        in_columns.push_back((*values)[at(k)]);
+        in_columns.push_back(std::move((*values)[at(k)]));
     }
     std::optional<MatchingSums> over_columns =
         MatchingSums::of(turned.pattern, in_columns, columns, rows, bits);
-    std::optional<MatchingSums> over_rows = MatchingSums::of(a, *values, rows, columns, bits);
     const bool takes_rows =
         over_rows && (!over_columns || over_rows->serial_seconds() < over_columns->serial_seconds());
     std::optional<MatchingSums> &sums = takes_rows ? over_rows : over_columns;

@@ -39,6 +39,7 @@ void Call::expect_more(double work) {
 void Call::finish() {
     const std::lock_guard lock(callback_mutex_);
     is_answered_ = true;
+    stop_ = PERM_OK; // who wanted it to stop before is asked again
     const PolledScope callers(nullptr);
     watch_.tell(shown_ = 1, 0);
 }
