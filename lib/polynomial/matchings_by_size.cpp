@@ -25,6 +25,7 @@ bool may_serve(const LinearEntries &entries, const Options &options) {
 std::optional<std::vector<mpz_class>> real_entries(const LinearEntries &entries) {
     PolledSteps steps;
     std::vector<mpz_class> values;
+    values.reserve(entries.entries());
     for (std::size_t k = 0; k < entries.entries(); ++k) {
         steps.take(16);
         Gaussian x = entries.linear_at(k);
@@ -119,6 +120,7 @@ std::unique_ptr<Substitution> by_subsets(const LinearEntries &entries, const Opt
     std::optional<MatchingSums> over_rows = MatchingSums::of(a, *values, rows, columns, bits);
     const Transposed turned = transpose(a);
     std::vector<mpz_class> in_columns;
+    in_columns.reserve(turned.source.size());
     for (const std::int64_t k : turned.source) {
         steps.take(16);
         in_columns.push_back(std::move((*values)[at(k)]));
