@@ -42,6 +42,7 @@ nitpick_ignore_regex = [
     (r"cpp:identifier", "(Value|Derivative)Range"),  # concepts, which breathe does not show
     ("c:identifier", r"size_t|u?int(32|64)_t"),
     ("cpp:identifier", r"(perm_|PERM_|Eigen).*"),  # of C, and of others
+    ("cpp:identifier", r"Owned<.*>"),  # who destroys a handle: within perm.hpp
 ]
 
 autodoc_typehints = "none"

@@ -170,7 +170,7 @@ template <class Value> class Additive final : public EstimateTask {
         known_.exact = parts.is_zero || parts.left.empty();
         if (!parts.is_zero) {
             product_ = disc_of(parts.known);
-            plan(parts.left);
+            plan_blocks(parts.left);
         }
         if (!known_.exact) {
             known_.epsilon = infinity;
@@ -187,7 +187,7 @@ template <class Value> class Additive final : public EstimateTask {
         double rounding;
     };
 
-    void plan(const std::vector<typename Parts::Left> &left) {
+    void plan_blocks(const std::vector<typename Parts::Left> &left) {
         const auto blocks = static_cast<double>(std::max<std::size_t>(left.size(), 1));
         radius_ = Radius(request_.delta / blocks, axes);
         double samples = radius_.samples(request_.epsilon);

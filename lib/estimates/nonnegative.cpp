@@ -51,7 +51,7 @@ class Nonnegative final : public EstimateTask {
                 const EstimateRequest &request)
         : EstimateTask(options, request), sign_(sign) {
         Parts parts(input, values, options);
-        if (!parts.is_zero) plan(parts);
+        if (!parts.is_zero) plan_blocks(parts);
         known_.blocks = parts.blocks;
         known_.blocks_exact = parts.is_zero ? parts.blocks : parts.blocks_exact;
         known_.exact = parts.is_zero || sampled_.empty();
@@ -71,7 +71,7 @@ class Nonnegative final : public EstimateTask {
         double share = 1;    // of the whole width
     };
 
-    void plan(Parts &parts) {
+    void plan_blocks(Parts &parts) {
         std::vector<Parts::Left> left = std::exchange(parts.left, {});
         Randomness seeds(request_.seed, 1);
         Charge held(&call().memory()); // of both orientations, and the pilots

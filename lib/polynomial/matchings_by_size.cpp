@@ -37,8 +37,7 @@ std::optional<std::vector<mpz_class>> real_entries(const LinearEntries &entries)
 
 std::vector<Outcome> outcomes_of(std::vector<mpz_class> numbers, const Outcome &like) {
     std::vector<Outcome> all(numbers.size(), like);
-    for (std::size_t k = 0; k < all.size(); ++k)
-        set_value(all[k], WideBall{{mpq_class(std::move(numbers[k])), 0}, {}});
+    for (std::size_t k = 0; k < all.size(); ++k) set_value(all[k], WideBall{{mpq_class(numbers[k]), 0}, {}});
     return all;
 }
 
