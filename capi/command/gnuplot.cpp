@@ -48,6 +48,7 @@ std::string gnuplot(const std::string &script) {
     // -d: without the settings that a user has.
     const std::string command =
         fmt::format("exec gnuplot -d - <&{} 2>&{}", fileno(in.get()), fileno(errors.get()));
+    // No word of it is a caller's. NOLINTNEXTLINE(bugprone-command-processor,cert-env33-c)
     std::FILE *out = popen(command.c_str(), "r");
     if (!out) throw std::runtime_error("--plot: gnuplot cannot be started");
     std::string picture = rest_of(out);
@@ -56,9 +57,9 @@ std::string gnuplot(const std::string &script) {
         throw Error(PERM_UNSUPPORTED,
                     "--plot needs gnuplot, which is not found; on Debian: apt-get install gnuplot-nox");
     if (status == 0) return picture;
-    std::rewind(errors.get());
+    const std::string said = std::fseek(errors.get(), 0, SEEK_SET) == 0 ? rest_of(errors.get()) : "nothing";
     throw std::runtime_error(
-        fmt::format("--plot: gnuplot {}. What it said:\n{}", how_it_ended(status), rest_of(errors.get())));
+        fmt::format("--plot: gnuplot {}. What it said:\n{}", how_it_ended(status), said));
 }
 
 std::string quoted(const std::string &text) {
