@@ -40,14 +40,7 @@ template <class Work> perm_status into(perm_result *result, const Work &work) no
     return guarded([&] {
         require_result(result);
         clear(*result);
-        perm_result filled = PERM_RESULT_INIT;
-        try {
-            work(filled);
-        } catch (...) {
-            clear(filled);
-            throw;
-        }
-        write(*result, filled);
+        write_filled(*result, work);
     });
 }
 

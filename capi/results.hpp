@@ -52,6 +52,19 @@ class ClearedOnFailure {
     std::int64_t count_;
 };
 
+// Into the caller's what fill(a cleared result) has filled; what is thrown leaves it as it is, and nothing
+// behind.
+template <class Fill> void write_filled(perm_result &to, const Fill &fill) {
+    perm_result filled = PERM_RESULT_INIT;
+    try {
+        fill(filled);
+    } catch (...) {
+        clear(filled);
+        throw;
+    }
+    write(to, filled);
+}
+
 // As a caller gets texts: with malloc, to be freed.
 char *copy_of(const std::string &text);
 

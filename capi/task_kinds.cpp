@@ -42,14 +42,9 @@ template <class From, class To> void copy(const std::vector<From> &from, To *to)
 
 // fill(k, an empty result).
 template <class Fill> void fill_each(const perm_answer &answer, std::size_t count, const Fill &fill) {
-    for (std::size_t k = 0; k < count; ++k) {
-        libperm::poll(); // texts may take longer than what they tell
-        perm_result filled = PERM_RESULT_INIT;
-        ClearedOnFailure of_failure(&filled, 1);
-        fill(k, filled);
-        write(result_at(answer.results, static_cast<std::int64_t>(k)), filled);
-        of_failure.keep();
-    }
+    for (std::size_t k = 0; k < count; ++k)
+        write_filled(result_at(answer.results, static_cast<std::int64_t>(k)),
+                     [&](perm_result &r) { fill(k, r); });
 }
 
 // put(what it comes to, answer).
@@ -181,6 +176,7 @@ MadeTask make_periodic(const Given &given, const libperm::Options &options) {
     return answering(task, options, {.results = given.count},
                      [=, &plan](const std::vector<Outcome> &found, const perm_answer &answer) {
                          fill_each(answer, found.size(), [&](std::size_t k, perm_result &r) {
+                             libperm::poll(); // texts may take longer than what they tell
                              fill(r, plan.options, found[k], libperm::answer_of(found[k]));
                              const std::int64_t length = first + static_cast<std::int64_t>(k);
                              const auto fits = [length](double each) {

@@ -216,8 +216,7 @@ ShareFound BlockEstimate::reject(const SamplePieces &pieces, SampleDevices *devi
     std::uint64_t piece = 0;
     const auto draw_to_the_last = [&] {
         std::vector<SampleSums> chunks(pieces.chunks_before(piece + 1) - pieces.chunks_before(piece));
-        CurrentCall untold(0);
-        sum_chunks(pieces.chunks_before(piece), chunks, devices);
+        uncounted([&] { sum_chunks(pieces.chunks_before(piece), chunks, devices); });
         for (std::uint64_t k = 0; all[trials_accepted] < wanted; ++k) {
             const double left = wanted - all[trials_accepted];
             add(all, chunks.at(k)[trials_accepted] < left ? chunks[k]

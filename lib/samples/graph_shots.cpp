@@ -47,8 +47,8 @@ Ball hafnian_of(const SampledPart &part, std::uint64_t lines) {
     if (lines == 0) return ball_of(tracked(1));
     const Block block = block_of_lines(part, lines);
     if (!has_perfect_matching(block.pattern)) return {};
-    CurrentCall own(0);
-    return std::get<Ball>(run_bjorklund(BjorklundPlan(block.pattern), block).value);
+    return uncounted(
+        [&] { return std::get<Ball>(run_bjorklund(BjorklundPlan(block.pattern), block).value); });
 }
 
 } // namespace

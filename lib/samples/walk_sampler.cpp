@@ -40,9 +40,8 @@ WalkPlan::WalkPlan(const LogMatrix &a, std::int64_t shots, std::uint64_t seed, c
     sampler_.emplace(by_columns_);
     const auto most = std::min<std::int64_t>(shots, pilot * chunk);
     const Charge charge(&call().memory(), 2 * std::int64_t{sizeof(std::int32_t)} * rows_ * most);
-    CurrentCall uncounted(0);
     std::vector<WalkPart> parts(pilot, nothing());
-    draw(0, nullptr, parts);
+    uncounted([&] { draw(0, nullptr, parts); });
     WalkPart all = nothing();
     for (const WalkPart &one : parts) all.add(one);
     rate_ = {all.values, pilot};

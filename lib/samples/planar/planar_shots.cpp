@@ -55,7 +55,7 @@ LongProduct permanent_of(const Block &scaled, const std::shared_ptr<const Planar
                          const Options &options) {
     Candidate choice;
     choice.plan = paired_by_size(scaled, plan);
-    CurrentCall uncounted(0, PieceScope{});
+    const CurrentCall of_none(0, PieceScope{}); // whose pieces are nobody's, nor counted
     GpuQueues none(options);
     const EngineResult result = run_planar({choice, options, call().memory(), none}, EngineInput(scaled));
     const auto &[value, error] = std::get<Ball>(result.value);
