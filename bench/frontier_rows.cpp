@@ -3,10 +3,10 @@
 //
 //     perm_frontier_rows [--sparse] MATRIX ...
 #include "bench/named_matrix.hpp"
-#include "jit/kernel/frontier_sparse.hpp"
+#include "jit/kernel/frontier.hpp"
 #include "jit/queue/gpu_queue.hpp"
 #include "lib/frontier/cost.hpp"
-#include "lib/frontier/layout.hpp"
+#include "lib/frontier/dense_layout.hpp"
 #include "lib/frontier/on_device.hpp"
 #include "lib/input/matrix.hpp"
 #include "lib/run/gpu_device.hpp"

@@ -3,7 +3,6 @@
 #include "capi/periodic_handle.hpp"
 #include "capi/plan_execute.hpp"
 #include "lib/base/error.hpp"
-#include "lib/base/struct_size.hpp"
 #include "lib/input/matrix.hpp"
 
 #include <algorithm>

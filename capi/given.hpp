@@ -2,7 +2,7 @@
 #pragma once
 
 #include "capi/task_source.hpp"
-#include "lib/run/task_identity.hpp"
+#include "lib/run/task_parts.hpp"
 
 #include <perm.h>
 

@@ -1,6 +1,6 @@
 #include "capi/given_matrix.hpp"
 
-#include "lib/base/struct_size.hpp"
+#include "lib/base/error.hpp"
 #include "lib/input/matrix.hpp"
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // A caller's matrix and values, kept: as bytes for other processes, and as perm.h has them again.
 #pragma once
 
-#include "lib/base/fields.hpp"
+#include "lib/base/archive.hpp"
 
 #include <perm.h>
 

@@ -1,10 +1,10 @@
-// perm_periodic_*: matrices that repeat, but for their terms (capi/at_once.cpp).
-#include "capi/boundary.hpp"
+// perm_periodic_*: matrices that repeat, but for their terms (capi/perm_task.cpp).
+#include "capi/caller.hpp"
 #include "capi/periodic_handle.hpp"
-#include "lib/base/struct_size.hpp"
+#include "lib/base/error.hpp"
 #include "lib/base/threads.hpp"
 #include "lib/periodic/answers/growth.hpp"
-#include "lib/periodic/cell/lattice.hpp"
+#include "lib/periodic/cell/found_cells.hpp"
 #include "lib/report/report.hpp"
 
 #include <perm.h>

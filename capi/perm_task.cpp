@@ -1,19 +1,26 @@
 // perm_task_*: whatever is computed in numbered pieces, whoever runs them.
-#include "capi/boundary.hpp"
-#include "capi/results.hpp"
-#include "capi/task.hpp"
-#include "capi/task_kinds.hpp"
+
+#include "capi/caller.hpp"
+#include "capi/compute.hpp"
+#include "capi/periodic_handle.hpp"
+#include "capi/plan_execute.hpp"
+#include "capi/tasks.hpp"
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
-#include "lib/base/struct_size.hpp"
-
-#include <perm.h>
+#include "lib/base/threads.hpp"
+#include "lib/execute/batch.hpp"
+#include "lib/execute/execute.hpp"
+#include "lib/input/option_table.hpp"
+#include "lib/low_rank/product_task.hpp"
+#include "lib/periodic/answers/periodic_plan.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <perm.h>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -248,3 +255,157 @@ perm_status perm_task_destroy(perm_task *task) {
 }
 
 } // extern "C"
+
+// What is a task, made and run in one call.
+
+using capi::guarded;
+using libperm::Error;
+using libperm::TaskIdentity;
+
+namespace {
+
+perm_answer into_results(perm_result *results, std::int64_t count) {
+    perm_answer answer = PERM_ANSWER_INIT;
+    answer.results = results;
+    answer.count = count;
+    return answer;
+}
+
+// `count` results, as many as there are, which are left cleared by what is thrown. `what` there are:
+// "coefficients".
+perm_status by_size(const capi::Given &given, std::int64_t count, perm_result *results, const char *what) {
+    return guarded([&] {
+        if (count < 1)
+            throw Error(PERM_BAD_ARGUMENT,
+                        libperm::formatted("count is {}: of {} there is one at least", count, what));
+        if (!results) capi::require_result(results);
+        capi::ClearedOnFailure of_failure(results, count);
+        const perm_task task(given);
+        if (count != task.room().results)
+            throw Error(PERM_BAD_ARGUMENT, libperm::formatted("count is {}: of this matrix there are {} {}",
+                                                              count, task.room().results, what));
+        task.run(into_results(results, count));
+        of_failure.keep();
+    });
+}
+
+} // namespace
+
+extern "C" {
+
+perm_status perm_estimate(const perm_csr *a, const perm_opts *opts, const perm_estimate_opts *estimate_opts,
+                          perm_estimated *estimate) {
+    return guarded([&] {
+        capi::require_place(estimate);
+        *estimate = PERM_ESTIMATED_INIT;
+        perm_answer answer = PERM_ANSWER_INIT;
+        answer.estimate = estimate;
+        perm_task({.kind = TaskIdentity::estimate, .opts = opts, .matrix = a, .wanted = estimate_opts})
+            .run(answer);
+    });
+}
+
+perm_status perm_compute_product(const perm_factors *a, const perm_opts *opts, perm_result *result) {
+    return capi::into(result, [&](perm_result &r) {
+        capi::Stopwatch watch;
+        const libperm::Options options = libperm::read_options(opts, libperm::ApiCall::compute_product);
+        const libperm::CurrentCall current(options);
+        libperm::with_threads(options.threads, [&] {
+            const libperm::ProductTask task(a, options);
+            r.seconds_check = watch.lap();
+            libperm::Outcome outcome = libperm::run_kept(task, options);
+            libperm::round_off(options, outcome);
+            capi::fill(r, options, outcome, libperm::answer_of(outcome));
+            r.n = task.n();
+            r.nnz = task.entries();
+            r.seconds_run = watch.lap();
+        });
+        r.seconds_total = r.seconds_check + r.seconds_run;
+    });
+}
+
+perm_status perm_matchings(const perm_csr *a, const perm_opts *opts, int64_t count, perm_result *results) {
+    return by_size({.kind = TaskIdentity::matchings, .opts = opts, .matrix = a}, count, results,
+                   "numbers of matchings");
+}
+
+perm_status perm_polynomial(const perm_csr *a, const void *linear, const perm_opts *opts, int64_t count,
+                            perm_result *results) {
+    return by_size({.kind = TaskIdentity::polynomial, .opts = opts, .matrix = a, .linear = linear}, count,
+                   results, "coefficients");
+}
+
+perm_status perm_periodic_execute(const perm_periodic_plan *plan, int64_t length, perm_result *result) {
+    return perm_periodic_terms(plan, length, 1, result);
+}
+
+perm_status perm_periodic_terms(const perm_periodic_plan *plan, int64_t first, int64_t count,
+                                perm_result *results) {
+    return guarded([&] {
+        if (count > 0) capi::require_result(results);
+        capi::ClearedOnFailure of_failure(results, count);
+        if (count == 0) {
+            capi::require_executable(plan, libperm::ApiCall::periodic_execute);
+            return libperm::require_length(plan->plan, first);
+        }
+        perm_task({.kind = TaskIdentity::periodic, .count = count, .periodic = plan, .first = first})
+            .run(into_results(results, count));
+        of_failure.keep();
+    });
+}
+
+} // extern "C"
+
+// perm_plan_execute_batch (lib/execute/batch).
+
+namespace {
+
+// Into results of one version, which are left cleared by what is thrown.
+void execute(const perm_plan *plan, const void *values, std::int64_t stride, std::int64_t count,
+             perm_result *results) {
+    const auto put = [&](std::int64_t k, const auto &answer) {
+        perm_result &result = capi::result_at(results, k);
+        perm_result filled = PERM_RESULT_INIT;
+        capi::fill_of_batch(filled, *plan, answer);
+        std::free(result.text); // that the caller left in it
+        capi::write(result, filled);
+    };
+    const libperm::BatchSink sink{[&](std::int64_t k, const libperm::DenseSum &sum) { put(k, sum); },
+                                  [&](std::int64_t k, const libperm::TapeAnswer &answer, bool on_gpu) {
+                                      put(k, libperm::DirectAnswer{answer, on_gpu});
+                                  },
+                                  [&](std::int64_t k, const libperm::Outcome &outcome) { put(k, outcome); }};
+    libperm::with_threads(plan ? plan->plan.options.threads : 1, [&] {
+        capi::require_alike(results, count);
+        try {
+            capi::require_executable(plan, libperm::ApiCall::plan_execute_batch);
+            const libperm::CurrentCall current(plan->plan.options);
+            libperm::execute_batch(plan->plan, capi::ways_of(*plan), values, stride, count, sink);
+        } catch (...) {
+            for (std::int64_t k = 0; k < count; ++k) capi::clear(capi::result_at(results, k));
+            throw;
+        }
+    });
+}
+
+} // namespace
+
+extern "C" perm_status perm_plan_execute_batch(const perm_plan *plan, const void *values, int64_t stride,
+                                               int64_t count, perm_result *results) {
+    return capi::guarded([&] {
+        if (count > 0) capi::require_result(results);
+        if (!plan || plan->plan.options.checkpoint.empty())
+            return execute(plan, values, stride, count, results);
+        capi::ClearedOnFailure of_failure(results, count);
+        perm_answer answer = PERM_ANSWER_INIT;
+        answer.results = results;
+        answer.count = count;
+        perm_task({.kind = libperm::TaskIdentity::batch,
+                   .plan = plan,
+                   .values = values,
+                   .stride = stride,
+                   .count = count})
+            .run(answer);
+        of_failure.keep();
+    });
+}

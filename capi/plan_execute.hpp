@@ -2,8 +2,8 @@
 // by the engines of its blocks.
 #pragma once
 
-#include "capi/plan_handle.hpp"
-#include "lib/execute/batch_task.hpp"
+#include "capi/compute.hpp"
+#include "lib/execute/batch.hpp"
 
 #include <perm.h>
 

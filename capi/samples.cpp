@@ -1,11 +1,10 @@
 // perm_sample, perm_sampler and perm_sample_photons (lib/samples): at once, and some at a time.
-#include "capi/boundary.hpp"
-#include "capi/one_call.hpp"
-#include "capi/task.hpp"
-#include "capi/task_kinds.hpp"
+#include "capi/caller.hpp"
+#include "capi/compute.hpp"
+#include "capi/tasks.hpp"
 #include "lib/base/error.hpp"
 #include "lib/samples/boson/boson_task.hpp"
-#include "lib/samples/matching_samples.hpp"
+#include "lib/samples/sample_task.hpp"
 
 #include <perm.h>
 

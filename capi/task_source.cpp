@@ -1,9 +1,9 @@
 #include "capi/task_source.hpp"
 
-#include "lib/base/seal.hpp"
-#include "lib/base/struct_size.hpp"
+#include "lib/base/archive.hpp"
+#include "lib/base/error.hpp"
 #include "lib/run/call.hpp"
-#include "lib/run/task_identity.hpp"
+#include "lib/run/task_parts.hpp"
 #include "lib/saved/bytes.hpp"
 
 #include <cstddef>

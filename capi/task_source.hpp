@@ -3,7 +3,7 @@
 #pragma once
 
 #include "capi/given_matrix.hpp"
-#include "lib/base/text_field.hpp"
+#include "lib/base/archive.hpp"
 #include "lib/plan/plan.hpp"
 
 #include <perm.h>

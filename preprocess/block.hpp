@@ -1,9 +1,8 @@
 // A square matrix on its way through the reductions: what is left of the input, or a part of it.
 #pragma once
 
-#include "preprocess/gaussian.hpp"
+#include "preprocess/numbers.hpp"
 #include "preprocess/pattern.hpp"
-#include "preprocess/tracked.hpp"
 
 #include <vector>
 

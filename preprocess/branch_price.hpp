@@ -6,7 +6,7 @@
 #pragma once
 
 #include "preprocess/branch_decomposition.hpp"
-#include "preprocess/frontier_state.hpp"
+#include "preprocess/frontier_states.hpp"
 
 namespace libperm {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "preprocess/branch_decomposition.hpp"
-#include "preprocess/frontier_program.hpp"
+#include "preprocess/frontier_steps.hpp"
 
 namespace libperm {
 

@@ -3,8 +3,8 @@
 
 #include "preprocess/branch_decomposition.hpp"
 #include "preprocess/branch_price.hpp"
-#include "preprocess/memory_account.hpp"
-#include "preprocess/search_budget.hpp"
+#include "preprocess/limits.hpp"
+#include "preprocess/search.hpp"
 
 #include <optional>
 

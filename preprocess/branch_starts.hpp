@@ -2,8 +2,7 @@
 #pragma once
 
 #include "preprocess/branch_tree.hpp"
-#include "preprocess/search_random.hpp"
-#include "preprocess/search_work.hpp"
+#include "preprocess/search.hpp"
 
 namespace libperm {
 

@@ -1,7 +1,7 @@
 // A branch decomposition under search: each node with its middle set, its states and what its join takes.
 #pragma once
 
-#include "preprocess/branch_lines.hpp"
+#include "preprocess/branch_decomposition.hpp"
 #include "preprocess/branch_price.hpp"
 
 #include <array>

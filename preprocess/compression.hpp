@@ -1,13 +1,9 @@
-// Rows and columns of degree 1 and 2 taken out until there are none (d1compress and d2compress of SUperman's
-// Algorithm 4).
-//
-// This never costs: a line of degree 1 takes its crossing line with it, and a line of degree 2 makes one line
-// of two with at most as many entries as they had; whatever the order of the rows, the frontier then has at
-// most as many open columns as before.
+// Lines of few entries taken out, of a matrix and of a graph, and the expansion along one.
 #pragma once
 
 #include "preprocess/block.hpp"
-#include "preprocess/poll.hpp"
+#include "preprocess/contraction.hpp"
+#include "preprocess/limits.hpp"
 
 namespace libperm {
 
@@ -32,5 +28,25 @@ bool has_light_line(const Pattern &a);
 
 // O(nnz log nnz), whatever the degrees.
 template <class Value> Compression<Value> compress(BlockOf<Value> block, const CompressionRule &rule);
+
+// Lines of a graph with one or two entries taken out until there are none.
+//
+// A line of degree 1 takes its neighbour with it, or goes by its loop. One of degree 2, with neighbours a and
+// b, makes one line of these: it is matched to a, and b to another, or the other way round. One with a loop
+// and one neighbour leaves that matched, which is a loop of it, or not. No line is gained, nor an entry.
+
+template <class Value> Compression<Value> compress_graph(BlockOf<Value> graph, const CompressionRule &rule);
+
+// The expansion of a permanent along a row or column with few entries (Forbert and Marx, J. Comput. Phys.
+// 2003; SUperman, Eq. 6 and d34compress of Algorithm 4).
+
+// The line with the fewest entries; the lowest index of these, rows before columns (SUperman's choice).
+Line lightest_line(const Pattern &a);
+
+std::int32_t degree_of(const Pattern &a, Line line);
+
+// Entries of the line are taken two and two, and the last one alone if their number is odd: perm is the sum
+// over the parts, each smaller by one row and column. A line of degree 1 or 2 makes one part, 3 or 4 two.
+template <class Value> std::vector<PartOf<Value>> expand(const BlockOf<Value> &block, Line line);
 
 } // namespace libperm

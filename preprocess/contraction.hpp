@@ -8,9 +8,8 @@
 
 #include "preprocess/block.hpp"
 #include "preprocess/entry_lists.hpp"
-#include "preprocess/gaussian.hpp"
-#include "preprocess/poll.hpp"
-#include "preprocess/tracked.hpp"
+#include "preprocess/limits.hpp"
+#include "preprocess/numbers.hpp"
 
 #include <array>
 #include <cstdint>

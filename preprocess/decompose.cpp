@@ -1,14 +1,12 @@
 #include "preprocess/decompose.hpp"
 
 #include "preprocess/block.hpp"
+#include "preprocess/compression.hpp"
 #include "preprocess/dulmage_mendelsohn.hpp"
-#include "preprocess/equal_lines.hpp"
-#include "preprocess/forbert_marx.hpp"
-#include "preprocess/gallai_edmonds.hpp"
-#include "preprocess/graph_compression.hpp"
 #include "preprocess/graph_parts.hpp"
 #include "preprocess/matching.hpp"
 #include "preprocess/permanent_ordering.hpp"
+#include "preprocess/repeated_lines.hpp"
 
 #include <algorithm>
 #include <utility>

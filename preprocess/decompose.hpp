@@ -3,7 +3,7 @@
 #pragma once
 
 #include "preprocess/compression.hpp"
-#include "preprocess/memory_account.hpp"
+#include "preprocess/limits.hpp"
 #include "preprocess/passes.hpp"
 #include "preprocess/repeated_lines.hpp"
 

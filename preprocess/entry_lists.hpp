@@ -4,8 +4,8 @@
 // are.
 #pragma once
 
+#include "preprocess/limits.hpp"
 #include "preprocess/pattern.hpp"
-#include "preprocess/poll.hpp"
 
 #include <algorithm>
 #include <array>

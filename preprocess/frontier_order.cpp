@@ -1,10 +1,12 @@
+// The rows of a pattern, those with fewer entries first; in their order where they have as many.
+
 #include "preprocess/frontier_order.hpp"
 
-#include "preprocess/by_degree.hpp"
-#include "preprocess/frontier_state.hpp"
+#include "preprocess/frontier_states.hpp"
 #include "preprocess/index.hpp"
 #include "preprocess/parallel.hpp"
-#include "preprocess/search_random.hpp"
+#include "preprocess/pattern.hpp"
+#include "preprocess/search.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +14,18 @@
 #include <memory>
 
 namespace libperm {
+
+// O(nnz), by counting.
+inline std::vector<std::int32_t> rows_by_degree(const Pattern &a) {
+    std::size_t most = 0;
+    for (std::int32_t i = 0; i < a.rows; ++i) most = std::max(most, a.row(i).size());
+    std::vector<std::int32_t> next(most + 2, 0), rows(static_cast<std::size_t>(a.rows));
+    for (std::int32_t i = 0; i < a.rows; ++i) ++next[a.row(i).size() + 1];
+    for (std::size_t d = 1; d < next.size(); ++d) next[d] += next[d - 1];
+    for (std::int32_t i = 0; i < a.rows; ++i) rows[static_cast<std::size_t>(next[a.row(i).size()]++)] = i;
+    return rows;
+}
+
 namespace {
 
 constexpr double most_greedy_work = 2e8; // of a line: a fifth of a second

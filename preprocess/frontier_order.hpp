@@ -1,9 +1,9 @@
 // Search for the row order (of A or of A^T) that makes the frontier cheapest.
 #pragma once
 
-#include "preprocess/frontier_side.hpp"
-#include "preprocess/memory_account.hpp"
-#include "preprocess/search_budget.hpp"
+#include "preprocess/frontier_states.hpp"
+#include "preprocess/limits.hpp"
+#include "preprocess/search.hpp"
 
 #include <optional>
 

@@ -8,8 +8,9 @@
 // rows with the same slots, or the same tree, and smaller tables; slices are independent of each other.
 #pragma once
 
-#include "preprocess/frontier_program.hpp"
+#include "preprocess/frontier_steps.hpp"
 
+#include <array>
 #include <functional>
 
 namespace libperm {
@@ -46,5 +47,35 @@ struct SliceSearch {
 // The slices that fit, without those that no term of the permanent is in; one that fixes nothing if the
 // program fits as it is. None: there are no slices within these limits. Deterministic.
 std::vector<FrontierSlice> find_slices(const FrontierProgram &program, const SliceSearch &search);
+
+// Where a program can be cut into slices, and what its tables come to: along a path, and on a tree.
+
+// States after a step of a path, or of a tree's node. Those that a slice leaves of them when a line waits
+// there no more are about the share of the lines that are used, or are not.
+struct SliceTable {
+    double states = 0, work = 0; // that goes with the states
+    std::int32_t width = 0, used = 0;
+};
+
+// What a cut does to the tables in which the line waits: on either side it is gone from some of them.
+struct SliceCut {
+    struct Closed {
+        std::int32_t table;
+        bool used; // the line, as in SliceTable
+    };
+    FixedLine fixed;
+    std::array<std::vector<Closed>, 2> closed; // if it is used later; before
+};
+
+FrontierProgram path_slice(const FrontierProgram &program, const FrontierSlice &slice);
+bool has_path_slice(const FrontierProgram &program, const FrontierSlice &slice);
+std::vector<SliceTable> path_tables(const FrontierProgram &program, bool ranked);
+std::vector<SliceCut> path_cuts(const FrontierProgram &program,
+                                std::int32_t table); // of lines that wait there
+
+FrontierProgram branch_slice(const FrontierProgram &program, const FrontierSlice &slice);
+bool has_branch_slice(const FrontierProgram &program, const FrontierSlice &slice);
+std::vector<SliceTable> branch_tables(const FrontierProgram &program);
+std::vector<SliceCut> branch_cuts(const FrontierProgram &program, std::int32_t table);
 
 } // namespace libperm

@@ -1,8 +1,9 @@
-// A frontier order turned into steps that an engine can run: which bits of the state count the used columns
-// of each kind, when a kind opens and when it closes, and how many states there will be.
+// The program of a frontier order: its steps, the slots of its states, and how it is made.
 #pragma once
 
 #include "preprocess/branch_decomposition.hpp"
+#include "preprocess/frontier_order.hpp"
+#include "preprocess/frontier_states.hpp"
 
 #include <array>
 #include <cstdint>
@@ -77,5 +78,26 @@ struct FrontierProgram {
     std::vector<FrontierBranch> branches; // in the order of the walk, the result last; none: a single one
     std::shared_ptr<const BranchSource> source; // of branches
 };
+
+// The dense form takes so many slots apart: its blocks hold subsets of them, and stay in the first-level
+// cache (C(12, 6) = 924 numbers at most). Between blocks states line up, inside one an entry in a low slot
+// leads to another place.
+constexpr int low_slots = 12;
+
+// Names a program's slots so that the low ones are those which entries lie in least, where there are many
+// states. For programs without counters.
+void name_slots(FrontierProgram &program);
+
+// Makes a program of a frontier order.
+
+std::int64_t bytes_of(const FrontierProgram &program);
+
+// `side` is the one of the order, or the same without merging any columns.
+FrontierProgram build_frontier_program(const FrontierSide &side, const FrontierOrder &order);
+
+// Fills FrontierStep::reachable: random subsets of the open columns are tested for whether the processed rows
+// can be matched to them and the closed columns, `samples` times at each step that matters.
+void estimate_reachable(FrontierProgram &program, const FrontierSide &side, const FrontierOrder &order,
+                        int samples);
 
 } // namespace libperm

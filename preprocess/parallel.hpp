@@ -5,7 +5,7 @@
 // for it (preset tsan) the forks and joins are told it by hand.
 #pragma once
 
-#include "preprocess/poll.hpp"
+#include "preprocess/limits.hpp"
 
 #include <cstdint>
 #include <oneapi/tbb/blocked_range.h>

@@ -1,7 +1,7 @@
 // The sparsity pattern of a matrix: all that plans, orders and reductions look at.
 #pragma once
 
-#include "preprocess/poll.hpp"
+#include "preprocess/limits.hpp"
 
 #include <cstdint>
 #include <span>

@@ -1,8 +1,8 @@
 #include "preprocess/scaling.hpp"
 
-#include "preprocess/equal_lines.hpp"
 #include "preprocess/graph_parts.hpp"
 #include "preprocess/index.hpp"
+#include "preprocess/repeated_lines.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -2,7 +2,6 @@
 #include "preprocess/frontier_slices.hpp"
 
 #include "preprocess/index.hpp"
-#include "preprocess/slice_cuts.hpp"
 
 #include <algorithm>
 #include <cmath>

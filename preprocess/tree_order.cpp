@@ -2,7 +2,7 @@
 
 #include "preprocess/index.hpp"
 #include "preprocess/parallel.hpp"
-#include "preprocess/search_random.hpp"
+#include "preprocess/search.hpp"
 
 #include <algorithm>
 #include <bit>

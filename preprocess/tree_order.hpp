@@ -2,7 +2,7 @@
 #pragma once
 
 #include "preprocess/pattern.hpp"
-#include "preprocess/tree_shape.hpp"
+#include "preprocess/tree_cost.hpp"
 
 #include <functional>
 

@@ -113,7 +113,7 @@ class Courier {
 };
 
 // A residue to which products have been added, reduced again: |x| < 2^53, p > 4. To be called at least once
-// every `products_before_reducing` (block_product.hpp).
+// every `products_before_reducing` (block_walk.hpp).
 __device__ __forceinline__ double reduced(double x, double prime, double inverse) {
     constexpr double magic = 0x1.8p52; // rounds to a whole number, where its quotient is below 2^51
     return fma(-(fma(x, inverse, magic) - magic), prime, x);

@@ -2,7 +2,7 @@
 // matrix as they take it.
 #pragma once
 
-#include "jit/compile/kernel_recipe.hpp"
+#include "jit/compile/kernels.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // The texts of the benchmark's kernels: the files beside, embedded when it is built.
 #pragma once
 
-#include "jit/compile/kernel_recipe.hpp"
+#include "jit/compile/kernels.hpp"
 
 #include <string>
 #include <vector>

@@ -1,7 +1,7 @@
 // The kernels of a product of two matrices stored by diagonals (diagonal_product.cuh).
 #pragma once
 
-#include "jit/compile/kernel_recipe.hpp"
+#include "jit/compile/kernels.hpp"
 
 #include <cstdint>
 #include <vector>

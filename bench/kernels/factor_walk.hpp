@@ -2,7 +2,7 @@
 // (factor_walk.cuh).
 #pragma once
 
-#include "jit/compile/kernel_recipe.hpp"
+#include "jit/compile/kernels.hpp"
 
 #include <cstdint>
 

@@ -2,7 +2,7 @@
 // launches.
 #pragma once
 
-#include "jit/compile/kernel_recipe.hpp"
+#include "jit/compile/kernels.hpp"
 
 #include <cstdint>
 

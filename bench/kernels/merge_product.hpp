@@ -1,7 +1,7 @@
 // The kernels of a sparse matrix times a vector, balanced by merge path (merge_product.cuh).
 #pragma once
 
-#include "jit/compile/kernel_recipe.hpp"
+#include "jit/compile/kernels.hpp"
 
 #include <cstdint>
 

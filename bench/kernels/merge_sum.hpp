@@ -1,7 +1,7 @@
 // The kernels of the sum of two sparse matrices, balanced by merge path (merge_sum.cuh).
 #pragma once
 
-#include "jit/compile/kernel_recipe.hpp"
+#include "jit/compile/kernels.hpp"
 
 #include <cstdint>
 

@@ -1,7 +1,7 @@
 // Rows of like patterns brought together, so that what they have makes dense blocks: 1-SA.
 #pragma once
 
-#include "preprocess/poll.hpp"
+#include "preprocess/limits.hpp"
 
 #include <cstdint>
 #include <vector>

@@ -1,13 +1,14 @@
-// What compute, estimate, combine, matchings and polynomial print.
+// What the subcommands print, those of perm-mpi too.
 #pragma once
 
-#include "options.hpp"
-
+#include "job.hpp"
 #include "lib/base/json.hpp"
-
-#include <perm.hpp>
+#include "options.hpp"
+#include "output.hpp"
 
 #include <cstdint>
+#include <optional>
+#include <perm.hpp>
 #include <string>
 #include <vector>
 
@@ -50,5 +51,30 @@ perm_estimated make_estimate(const Options &options, const perm_csr &a, perm_opt
 // Of a matrix of that shape. `refusal`: why it is no computation; "" where none was asked for.
 void write_estimate(const Options &options, const perm_estimated &found, const perm_csr &a, double seconds,
                     const std::string &refusal = "");
+
+// What perm periodic and perm-mpi periodic share: the matrix of their files, and what they print.
+
+struct PeriodicAnswer {
+    std::optional<Result> result; // of --length
+    Seconds seconds{};
+    std::vector<Result> terms;
+    std::string function; // in the format asked for, as the plan
+    std::optional<Periodic::Growth> growth;
+    std::string plan;
+};
+
+Periodic periodic_plan(const Options &options, const perm_opts &opts);
+
+// Results are the caller's: no limit of the library's is asked before they are there.
+void require_room(const Options &options);
+
+// The lengths of one task: --length, or --terms. Throws Error unless one of them is all that is asked for.
+struct Lengths {
+    std::int64_t first, count;
+};
+Lengths lengths_of(const Options &options);
+
+void write_periodic(const Options &options,
+                    PeriodicAnswer answer); // with a warning where the tolerance is missed
 
 } // namespace perm

@@ -1,13 +1,11 @@
 #include "answer.hpp"
 #include "commands.hpp"
-#include "interrupt.hpp"
 #include "job.hpp"
 #include "lib/base/durable_file.hpp"
 #include "lib/base/json.hpp"
 #include "options.hpp"
 #include "output.hpp"
 #include "part_file.hpp"
-#include "progress.hpp"
 
 #include <fmt/core.h>
 #include <perm.hpp>

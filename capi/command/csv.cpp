@@ -1,7 +1,7 @@
 #include "matrix_file.hpp"
 
-#include "file_entries.hpp"
-#include "lines.hpp"
+#include "file_matrix.hpp"
+#include "file_text.hpp"
 
 #include <fmt/core.h>
 

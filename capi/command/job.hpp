@@ -2,9 +2,8 @@
 #pragma once
 
 #include "file_matrix.hpp"
-#include "interrupt.hpp"
 #include "options.hpp"
-#include "progress.hpp"
+#include "output.hpp"
 
 #include <perm.h>
 #include <perm.hpp>

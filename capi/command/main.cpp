@@ -1,6 +1,5 @@
 // perm: exact permanents of sparse matrices on the command line.
 #include "commands.hpp"
-#include "interrupt.hpp"
 #include "job.hpp"
 #include "matrix_file.hpp"
 #include "option_table.hpp"

@@ -1,6 +1,6 @@
 #include "matrix_file.hpp"
 
-#include "gunzip.hpp"
+#include "compressed.hpp"
 
 #include <fmt/core.h>
 

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "file_matrix.hpp"
-#include "file_number.hpp"
+#include "file_text.hpp"
 
 #include <iosfwd>
 #include <string>

@@ -1,6 +1,6 @@
 #include "npy.hpp"
 
-#include "file_entries.hpp"
+#include "file_matrix.hpp"
 #include "matrix_file.hpp"
 
 #include "lib/base/json.hpp"

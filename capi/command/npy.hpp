@@ -3,7 +3,7 @@
 #pragma once
 
 #include "file_matrix.hpp"
-#include "file_number.hpp"
+#include "file_text.hpp"
 
 #include <cstdint>
 #include <istream>

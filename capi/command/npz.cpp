@@ -1,8 +1,8 @@
 #include "matrix_file.hpp"
 
-#include "file_entries.hpp"
+#include "compressed.hpp"
+#include "file_matrix.hpp"
 #include "npy.hpp"
-#include "zip_file.hpp"
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>

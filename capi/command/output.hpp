@@ -1,17 +1,18 @@
-// Standard output, and how a failure leaves the command.
+// What the command writes, answers, messages and progress, and how failures and signals end it.
 #pragma once
 
-#include "file_error.hpp"
-
+#include "file_text.hpp"
 #include "lib/base/json.hpp"
 
-#include <perm.hpp>
-
+#include <chrono>
 #include <exception>
+#include <functional>
 #include <new>
+#include <perm.hpp>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace perm {
 
@@ -90,5 +91,57 @@ template <class Work, class Fail> int guarded(const Work &work, const Fail &fail
         return fail(PERM_INTERNAL, error.what());
     }
 }
+
+// One line on the terminal that says how far the work is; nothing in the first second. It is erased when the
+// Progress ends. Where stderr is no terminal: a message after ten seconds, and then every minute.
+
+// "0.42 s", "12 s", "3 min 20 s", "5 h 10 min", "12 days".
+std::string in_words(double seconds);
+
+class Progress {
+  public:
+    using Clock = std::chrono::steady_clock;
+    explicit Progress(bool wanted, Clock::time_point start = Clock::now());
+    ~Progress();
+    Progress(const Progress &) = delete;
+    Progress &operator=(const Progress &) = delete;
+
+    // What more there is to be said, behind the time that is left.
+    void show_beside(std::function<std::string()> more) { more_ = std::move(more); }
+
+    // A perm_progress_fn whose user pointer is the Progress.
+    static void report(double fraction, double seconds_left, void *user);
+
+  private:
+    void show(double fraction, double seconds_left);
+    void rewrite(const std::string &line);
+
+    bool wanted_, on_terminal_;
+    double due_; // in seconds after the start: the next that is said
+    std::function<std::string()> more_;
+    std::size_t width_ = 0; // of what stands on the line now
+    Clock::time_point start_;
+};
+
+// SIGINT and SIGTERM. The first one ends the command by exit 130: at once, or through the library's cancel
+// callback while a Cancellable lives. A second one ends it at once.
+
+void catch_signals();
+
+// A notice for Cancellable.
+inline constexpr const char *finishing =
+    "perm: stopping: what is under way has 10 seconds to finish; once more stops at once\n";
+
+class Cancellable {
+  public:
+    // `notice` (static, may be null) is written at the first signal.
+    explicit Cancellable(const char *notice = nullptr);
+    ~Cancellable();
+    Cancellable(const Cancellable &) = delete;
+    Cancellable &operator=(const Cancellable &) = delete;
+
+    // A perm_cancel_fn.
+    static int requested(void *);
+};
 
 } // namespace perm

@@ -2,8 +2,8 @@
 
 #include "output.hpp"
 
+#include "lib/base/archive.hpp"
 #include "lib/base/durable_file.hpp"
-#include "lib/base/seal.hpp"
 
 #include <filesystem>
 

@@ -2,8 +2,8 @@
 // with its task, so that they need nothing else to be combined.
 #pragma once
 
+#include "lib/base/durable_file.hpp"
 #include "lib/base/error.hpp"
-#include "lib/base/kept_file.hpp"
 #include "lib/run/part.hpp"
 
 #include <perm.hpp>

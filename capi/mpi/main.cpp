@@ -2,13 +2,10 @@
 // by all ranks of an MPI job. Rank 0 reads the file, and is the one that speaks.
 #include "capi/command/answer.hpp"
 #include "capi/command/commands.hpp"
-#include "capi/command/interrupt.hpp"
 #include "capi/command/job.hpp"
 #include "capi/command/matrix_file.hpp"
 #include "capi/command/options.hpp"
 #include "capi/command/output.hpp"
-#include "capi/command/periodic_answer.hpp"
-#include "capi/command/progress.hpp"
 
 #include <perm_mpi.h>
 

@@ -1,17 +1,16 @@
 // One call by all ranks: rank 0 plans and combines, all run shards.
-#include "capi/mpi/communicator.hpp"
-#include "capi/mpi/shards.hpp"
+#include "capi/mpi/ranks.hpp"
 #include "jit/driver/gpu.hpp"
 #include "jit/text/text.hpp"
 #include "lib/base/archive.hpp"
 #include "lib/base/durable_file.hpp"
+#include "lib/base/error.hpp"
 #include "lib/base/json.hpp"
-#include "lib/base/struct_size.hpp"
 #include "lib/base/system.hpp"
 #include "lib/input/matrix.hpp"
 #include "lib/input/options.hpp"
 #include "lib/run/call.hpp"
-#include "lib/run/kept_pieces.hpp"
+#include "lib/run/tasks.hpp"
 
 #include <perm.hpp>
 #include <perm_mpi.h>

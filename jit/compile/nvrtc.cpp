@@ -1,6 +1,6 @@
 #include "jit/compile/nvrtc.hpp"
 
-#include "jit/driver/cuda_api.hpp"
+#include "jit/driver/cuda_libraries.hpp"
 #include "jit/driver/jit_error.hpp"
 #include "jit/text/text.hpp"
 

@@ -1,6 +1,6 @@
 // ---- How large the products of all rows but one are at most --------------------------------------------
 //
-// From the least row sum of a group (jit/program/tree_program.hpp); jit/lanes/lanes-inl.hpp has the same on a
+// From the least row sum of a group (jit/program/tree.hpp); jit/lanes/lanes-inl.hpp has the same on a
 // CPU.
 
 // min(|a|, |b|), rounded down to the high word: floats compare as the high words of doubles do.

@@ -13,7 +13,7 @@ typedef Arith::Number Number;
 
 constexpr u32 parts = Arith::parts;
 
-// What follows stands in kernel/hafnian_sum.hpp as well.
+// What follows stands in kernel/sign_sums.hpp as well.
 constexpr u32 most_levels = 32, lane_bits = 3;
 constexpr u32 behind = 4; // cells behind polynomials, which are read and count for nothing
 

@@ -14,7 +14,7 @@ constexpr u32 numbers = Arith::parts, parts = numbers * (is_split ? 2 : 1), eigh
 constexpr u32 lanes = 32 / numbers, lane_bits = numbers == 1 ? 5 : 4;
 constexpr u32 of_column = numbers * rows * eight; // eights of sums for all rows, real parts first
 
-// What follows stands in kernel/left_out.hpp as well.
+// What follows stands in kernel/sign_sums.hpp as well.
 struct LeftOut {
     const double *entries; // of each matrix: of each part, column by column, by rows
     const u32 *row_count;

@@ -7,7 +7,7 @@
 typedef unsigned long long u64;
 typedef unsigned int u32;
 
-// What follows stands in kernel/matching_walk.hpp as well.
+// What follows stands in kernel/matchings.hpp as well.
 constexpr u32 lanes = 32, between_foldings = 32;
 
 struct __align__(16) Entry {

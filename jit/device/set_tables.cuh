@@ -1,13 +1,13 @@
 // ---- Tables over sets of lines that wait, on a GPU ------------------------------------------------------
 //
-// The steps of jit/lanes/set_steps.cpp and of lib/sets/set_tables_on_cpu.cpp, rounding by rounding, so that
+// The steps of jit/lanes/set_steps.cpp and of lib/sets/set_tables.cpp, rounding by rounding, so that
 // they have their bits: to add 0 times a number, as lanes do there, changes none. Threads take sets in turns;
 // a sum of products has a block of threads for each chunk of the sets and each line.
 
 typedef unsigned long long u64;
 typedef unsigned int u32;
 
-// What follows stands in kernel/set_tables.hpp as well.
+// What follows stands in kernel/matchings.hpp as well.
 constexpr u32 low_lines = 6, most_high = 27; // within 64 sets that follow each other, a block; and above
 constexpr u32 lanes = 8, block_sets = 64, chunk_blocks = 256;
 

@@ -1,6 +1,6 @@
 #include "jit/driver/gpu.hpp"
 
-#include "jit/driver/cuda_api.hpp"
+#include "jit/driver/cuda_libraries.hpp"
 #include "jit/driver/jit_error.hpp"
 #include "jit/text/text.hpp"
 

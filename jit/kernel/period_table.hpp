@@ -1,8 +1,8 @@
 // The kernels that carry a period's table along, row by row, in place (jit/device/period_table.cuh).
 #pragma once
 
-#include "jit/compile/kernel_recipe.hpp"
-#include "jit/kernel/frontier_dense.hpp"
+#include "jit/compile/kernels.hpp"
+#include "jit/kernel/frontier.hpp"
 
 #include <cstdint>
 #include <string>

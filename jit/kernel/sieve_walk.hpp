@@ -1,7 +1,7 @@
 // The kernel of engine `sieve`, written for a program (jit/program/sieve.hpp; jit/device/sieve_walk.cuh).
 #pragma once
 
-#include "jit/compile/kernel_recipe.hpp"
+#include "jit/compile/kernels.hpp"
 #include "jit/program/sieve.hpp"
 
 #include <cstddef>

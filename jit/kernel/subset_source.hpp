@@ -1,7 +1,7 @@
 // The source of a kernel that walks the Gray code, and how its values are passed to it.
 #pragma once
 
-#include "jit/compile/kernel_store.hpp"
+#include "jit/compile/kernels.hpp"
 #include "jit/kernel/subsets.hpp"
 
 namespace libperm {

@@ -1,9 +1,9 @@
 // The kernel that runs tapes on a GPU, whichever they are (jit/device/tape.cuh).
 #pragma once
 
-#include "jit/compile/kernel_recipe.hpp"
+#include "jit/compile/kernels.hpp"
 #include "jit/number/arithmetic.hpp"
-#include "jit/program/tape_slices.hpp"
+#include "jit/program/tape.hpp"
 
 namespace libperm {
 

@@ -1,10 +1,9 @@
 #include "jit/kernel/tree.hpp"
 
-#include "jit/kernel/leaf_order.hpp"
-#include "jit/kernel/row_sums.hpp"
-#include "jit/kernel/subset_registers.hpp"
+#include "jit/kernel/leaf.hpp"
+#include "jit/kernel/subsets.hpp"
 #include "jit/number/index.hpp"
-#include "jit/program/tree_program.hpp"
+#include "jit/program/tree.hpp"
 #include "jit/text/text.hpp"
 
 #include <algorithm>

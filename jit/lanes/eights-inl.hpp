@@ -1,7 +1,7 @@
 // Eight lanes, which sums are made of in every instruction set, so that all have the same bits; and wider
 // ones brought down to them.
+#include "jit/lanes/grid_columns.hpp"
 #include "jit/lanes/lanes-inl.hpp"
-#include "jit/lanes/line_sums.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "jit/lanes/count_sum.hpp"
-#include "jit/lanes/line_sums.hpp"
+#include "jit/lanes/grid_columns.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -15,7 +15,7 @@
 // which a change of all signs leaves as it is: the first is 1, and the sum is half of that.
 #pragma once
 
-#include "jit/number/hafnian_number.hpp"
+#include "jit/number/arithmetic.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -3,13 +3,15 @@
 // gpu_queue; the tests play one on the host, so that whole engines are run without a GPU.
 #pragma once
 
-#include "jit/compile/kernel_recipe.hpp"
+#include "jit/compile/kernels.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace libperm {
 
@@ -119,6 +121,17 @@ template <class T> class HostArray {
   private:
     DeviceQueue *queue_;
     T *numbers_;
+};
+
+// The devices that share a run's work.
+
+// A queue for each. The first call opens them: they are asked for where there is work left to do.
+struct DeviceQueues {
+    std::function<std::vector<DeviceQueue *>()> all; // one at least
+    DeviceQueues(DeviceQueue &one) : all([&one] { return std::vector{&one}; }) {}
+    explicit DeviceQueues(std::function<std::vector<DeviceQueue *>()> open) : all(std::move(open)) {}
+    std::size_t count() const { return all().size(); }
+    DeviceQueue &operator[](std::size_t k) const { return *all()[k]; }
 };
 
 } // namespace libperm

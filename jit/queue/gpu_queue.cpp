@@ -1,6 +1,6 @@
 #include "jit/queue/gpu_queue.hpp"
 
-#include "jit/compile/kernel_store.hpp"
+#include "jit/compile/kernels.hpp"
 #include "jit/driver/jit_error.hpp"
 
 #include <chrono>

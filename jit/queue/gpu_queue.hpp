@@ -1,7 +1,7 @@
 // Streams of a GPU as a device's queue.
 #pragma once
 
-#include "jit/compile/cache_settings.hpp"
+#include "jit/compile/disk_cache.hpp"
 #include "jit/driver/gpu.hpp"
 #include "jit/queue/device_queue.hpp"
 

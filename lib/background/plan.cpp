@@ -1,11 +1,9 @@
-#include "lib/background/background.hpp"
+#include "lib/background/counted_matchings.hpp"
 
-#include "lib/background/rests.hpp"
-#include "lib/base/fields.hpp"
+#include "lib/base/archive.hpp"
 #include "lib/run/proposals.hpp"
-#include "lib/run/refused_block.hpp"
 #include "preprocess/index.hpp"
-#include "preprocess/search_random.hpp"
+#include "preprocess/search.hpp"
 
 #include <algorithm>
 #include <cmath>

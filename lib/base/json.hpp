@@ -1,5 +1,5 @@
 // A JSON value, made piece by piece: plain data, so that the library that reads and writes it is compiled in
-// json_text.cpp alone.
+// json.cpp alone.
 #pragma once
 
 #include <concepts>
@@ -65,5 +65,10 @@ class Json {
   private:
     Value value_;
 };
+
+// Text that others read.
+
+// Each byte that is of no character gives way to the character for what cannot be shown.
+std::string in_utf8(std::string_view bytes);
 
 } // namespace libperm

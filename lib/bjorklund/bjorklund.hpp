@@ -4,8 +4,7 @@
 
 #include "lib/bjorklund/plan.hpp"
 #include "lib/bjorklund/sums.hpp"
-#include "lib/run/doubles_graph.hpp"
-#include "lib/run/engine_run.hpp"
+#include "lib/run/engine_input.hpp"
 
 #include <optional>
 

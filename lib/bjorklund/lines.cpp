@@ -1,7 +1,7 @@
 #include "lib/bjorklund/lines.hpp"
 
 #include "lib/number/ball.hpp"
-#include "lib/number/bits.hpp"
+#include "lib/number/doubles.hpp"
 #include "lib/number/scaled.hpp"
 #include "lib/number/wide_value.hpp"
 #include "preprocess/index.hpp"

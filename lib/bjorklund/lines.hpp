@@ -4,7 +4,7 @@
 #include "jit/lanes/hafnian_sum.hpp"
 #include "lib/bjorklund/plan.hpp"
 #include "lib/number/residues.hpp"
-#include "lib/run/doubles_graph.hpp"
+#include "lib/run/engine_input.hpp"
 #include "preprocess/block.hpp"
 
 #include <cstddef>

@@ -1,9 +1,9 @@
 #include "lib/bjorklund/plan.hpp"
 
-#include "jit/kernel/hafnian_sum.hpp"
+#include "jit/kernel/sign_sums.hpp"
 #include "jit/lanes/hafnian_sum.hpp"
 #include "jit/text/text.hpp"
-#include "lib/base/fields.hpp"
+#include "lib/base/archive.hpp"
 #include "lib/input/machine.hpp"
 #include "lib/run/proposals.hpp"
 

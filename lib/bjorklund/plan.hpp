@@ -3,7 +3,7 @@
 #pragma once
 
 #include "jit/driver/gpu_properties.hpp"
-#include "lib/run/candidate.hpp"
+#include "lib/run/candidates.hpp"
 #include "preprocess/pattern.hpp"
 
 #include <cstdint>

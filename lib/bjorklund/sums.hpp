@@ -1,15 +1,17 @@
-// The hafnian of numbered lines, by all matchings or by a sum over signs.
+// The hafnian of numbered lines, by all matchings or by a sum over signs, on a CPU or on GPUs.
 #pragma once
 
+#include "jit/kernel/sign_sums.hpp"
 #include "jit/number/arithmetic.hpp"
 #include "jit/number/number.hpp"
-#include "jit/queue/device_queues.hpp"
+#include "jit/queue/device_queue.hpp"
 #include "lib/bjorklund/lines.hpp"
 #include "lib/number/ball.hpp"
 #include "lib/run/call.hpp"
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace libperm {
@@ -49,5 +51,30 @@ struct SignDevices {
 // becomes what they took of GPUs' memory.
 std::vector<HafnianPart> hafnians_by_signs(const std::vector<LineNumbers> &all, const SignDevices &where,
                                            std::int64_t &device_bytes);
+
+// Sums over signs of pairs of lines on a GPU: those of a CPU's lanes, piece by piece, with the same bits.
+
+class SignsOnDevice { // throws JitError
+  public:
+    // For numbers of lines of this shape and arithmetic. `piece_seconds`: as predicted.
+    SignsOnDevice(DeviceQueue &queue, const LineNumbers &like, int piece_bits, double piece_seconds);
+
+    std::uint64_t at_once() const { return at_once_; } // pieces, in a launch that is not too long
+    // At most so many; `lines` stay the caller's.
+    std::vector<HafnianLanes> lanes_of(const LineNumbers &lines, std::span<const std::uint64_t> pieces);
+
+    std::int64_t peak_bytes() const;
+
+  private:
+    void bring_in(const LineNumbers &lines);
+
+    DeviceQueue &queue_;
+    const int piece_bits_;
+    const HafnianPlaces places_;
+    unsigned threads_, blocks_; // of these all that run at the same time
+    std::uint64_t at_once_;
+    const LineNumbers *lines_ = nullptr; // that are there
+    DeviceArray entries_, errors_, pieces_, room_, told_;
+};
 
 } // namespace libperm

@@ -1,5 +1,5 @@
 // Where good bounds are to be looked for: scalings and marginals found by iterations that may stop anywhere.
-// Nothing here need be exact; what is certain is made of it in doubly_stochastic.hpp and the bounds.
+// Nothing here need be exact; what is certain is made of it in lower_bounds.hpp and the bounds.
 #pragma once
 
 #include "preprocess/pattern.hpp"

@@ -1,8 +1,8 @@
 #include "lib/bounds/potential.hpp"
 
 #include "lib/base/randomness.hpp"
-#include "lib/bounds/log_sum.hpp"
-#include "lib/number/infinity.hpp"
+#include "lib/bounds/magnitudes.hpp"
+#include "lib/number/doubles.hpp"
 #include "preprocess/index.hpp"
 #include "preprocess/parallel.hpp"
 

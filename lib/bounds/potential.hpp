@@ -14,9 +14,9 @@
 #pragma once
 
 #include "jit/lanes/matching_walk.hpp"
-#include "lib/number/infinity.hpp"
+#include "lib/number/doubles.hpp"
+#include "preprocess/numbers.hpp"
 #include "preprocess/pattern.hpp"
-#include "preprocess/tracked.hpp"
 
 #include <cmath>
 #include <cstddef>

@@ -1,23 +1,63 @@
-// An estimate as a task, whose pieces are samples. What comes before these, what falls apart and is quick and
-// how each other block is sampled, follows from the matrix, the options and the seed alone: whoever draws the
-// samples, one call, shards or one that goes on from a checkpoint, finds the same.
+// What is left to be estimated of a matrix: after the reductions, the blocks that are not computed exactly in
+// a moment.
 #pragma once
 
 #include "jit/driver/gpu_properties.hpp"
-#include "lib/bounds/interval.hpp"
-#include "lib/estimates/request.hpp"
+#include "lib/bounds/block_bounds.hpp"
 #include "lib/estimates/sample_pieces.hpp"
 #include "lib/input/matrix.hpp"
 #include "lib/input/options.hpp"
-#include "lib/run/task.hpp"
-#include "lib/samples/sample_devices.hpp"
+#include "lib/plan/block_product.hpp"
+#include "lib/plan/plan.hpp"
+#include "lib/run/call.hpp"
+#include "lib/run/tasks.hpp"
+#include "lib/samples/sampler.hpp"
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace libperm {
+
+template <class Value> class BlocksLeft {
+    using Ball = typename BallOf<Value>::type;
+
+  public:
+    struct Left {
+        LeafOf<Value> leaf;
+        std::optional<BlockPlan> plan; // of computing it exactly
+    };
+
+    // The permanent is `known` times those of `left`. Throws Error.
+    BlocksLeft(const InputPattern &input, const Values &values, const Options &options);
+
+    // Computes the block exactly where that is predicted to take less, in seconds of one thread; whether it
+    // did.
+    bool computed_within(double seconds, Left &one);
+
+    // The algebra of its walk (lib/plan/block_product.hpp).
+    void block(LeafOf<Value> leaf);
+    void zero_block();
+    void number(const Value &x);
+    void divide(const mpz_class &ways) { known = known / ways; }
+
+    Ball known;
+    bool is_zero = false;
+    std::vector<Left> left;
+    std::int64_t blocks = 0, blocks_exact = 0;
+
+  private:
+    void compute(Left one);
+
+    const Options options_;
+    BlockValues values_;
+};
+
+// An estimate as a task, whose pieces are samples. What comes before these, what falls apart and is quick and
+// how each other block is sampled, follows from the matrix, the options and the seed alone: whoever draws the
+// samples, one call, shards or one that goes on from a checkpoint, finds the same.
 
 // What is known of a permanent that was estimated.
 struct MatrixEstimate {

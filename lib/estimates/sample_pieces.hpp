@@ -1,6 +1,5 @@
-// The samples of one block in pieces that anybody may sum up, in any order, with the same bits: chunks follow
-// each other, so many in each piece, and a piece's sums are those of its chunks, added up one by one. There
-// is no last piece.
+// What an estimate is to come to (perm_estimate_opts, checked), and the pieces that its samples are drawn
+// in.
 #pragma once
 
 #include "lib/run/call.hpp"
@@ -8,10 +7,27 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <perm.h>
 #include <span>
 #include <vector>
 
 namespace libperm {
+
+enum class EstimateMethod { automatic, nesting, rejection, glynn };
+
+struct EstimateRequest {
+    double epsilon = 0.01, delta = 0.05;
+    std::uint64_t seed = 0;
+    EstimateMethod method = EstimateMethod::automatic;
+    std::int64_t samples = 0; // at most; 0: no limit
+};
+
+// NULL means all defaults. Throws Error (PERM_BAD_ARGUMENT, PERM_BAD_OPTION).
+EstimateRequest read_request(const perm_estimate_opts *opts);
+
+// The samples of one block in pieces that anybody may sum up, in any order, with the same bits: chunks follow
+// each other, so many in each piece, and a piece's sums are those of its chunks, added up one by one. There
+// is no last piece.
 
 class SampleDevices;
 

@@ -4,7 +4,7 @@
 #include "lib/plan/block_plan.hpp"
 #include "lib/run/call.hpp"
 #include "lib/run/memory_budget.hpp"
-#include "lib/run/outcome.hpp"
+#include "lib/run/results.hpp"
 #include "preprocess/block.hpp"
 
 namespace libperm {
@@ -23,7 +23,7 @@ struct BlockRun {
     }
 };
 
-// Throws Error; an UnfitPrime (lib/run/unfit_prime.hpp) leaves the block as it was. Of a Block the permanent
+// Throws Error; an UnfitPrime (lib/run/errors.hpp) leaves the block as it was. Of a Block the permanent
 // and its bound; of an ExactBlock outcome.wide, in the plan's numbers.
 Outcome run_block(const BlockRun &run, Block &&block);
 Outcome run_block(const BlockRun &run, const ExactBlock &block);

@@ -2,11 +2,11 @@
 
 #include "jit/compile/digest.hpp"
 #include "lib/base/error.hpp"
-#include "lib/execute/checkpoint.hpp"
-#include "lib/input/digest.hpp"
+#include "lib/execute/plan_task.hpp"
+#include "lib/input/matrix.hpp"
 #include "lib/run/outcome_bytes.hpp"
 #include "lib/run/pieces.hpp"
-#include "lib/saved/fields.hpp"
+#include "lib/saved/plan.hpp"
 #include "preprocess/index.hpp"
 
 #include <cmath>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "lib/execute/plan_gradient.hpp"
-#include "lib/run/task.hpp"
+#include "lib/run/tasks.hpp"
 
 #include <string>
 #include <vector>

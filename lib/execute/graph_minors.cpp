@@ -4,7 +4,7 @@
 #include "lib/base/error.hpp"
 #include "lib/execute/execute.hpp"
 #include "lib/number/ball.hpp"
-#include "lib/number/infinity.hpp"
+#include "lib/number/doubles.hpp"
 #include "lib/run/call.hpp"
 #include "lib/run/placement.hpp"
 #include "lib/tape/gradient_entries.hpp"

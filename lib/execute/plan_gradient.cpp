@@ -6,11 +6,10 @@
 #include "lib/base/threads.hpp"
 #include "lib/execute/graph_minors.hpp"
 #include "lib/frontier/cost.hpp"
-#include "lib/glynn/minors/left_out_pieces.hpp"
-#include "lib/number/infinity.hpp"
-#include "lib/run/gpu_queues.hpp"
+#include "lib/glynn/minors/left_out_in_pieces.hpp"
+#include "lib/number/doubles.hpp"
+#include "lib/run/gpu_device.hpp"
 #include "lib/run/placement.hpp"
-#include "lib/run/plan_machine.hpp"
 #include "preprocess/index.hpp"
 
 #include <algorithm>

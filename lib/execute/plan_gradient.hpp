@@ -5,7 +5,7 @@
 #pragma once
 
 #include "lib/execute/planar_gradient.hpp"
-#include "lib/run/parts.hpp"
+#include "lib/run/task_parts.hpp"
 #include "lib/sets/set_gradient.hpp"
 #include "lib/tape/gradient.hpp"
 

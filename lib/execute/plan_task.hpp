@@ -2,8 +2,9 @@
 #pragma once
 
 #include "lib/plan/plan.hpp"
-#include "lib/run/outcome.hpp"
-#include "lib/run/task.hpp"
+#include "lib/run/call.hpp"
+#include "lib/run/results.hpp"
+#include "lib/run/tasks.hpp"
 
 #include <string>
 
@@ -32,5 +33,17 @@ class PlanTask final : public TaskOf<Outcome> {
     const Plan &plan_;
     const Values &values_;
 };
+
+// What stands in checkpoints (run/tasks.hpp): the plan to go on with, as another machine might make
+// another, and how far a task has come.
+
+// make_plan, or the plan of the checkpoint that the options name, if they name one. Throws Error
+// (PERM_BAD_OPTION) where that is of another matrix, or of another kind of task.
+Plan make_kept_plan(InputPattern input, const Options &options, const Values &values,
+                    GpuStart start = GpuStart::awaited);
+
+// Of the file, of a computation or an estimate, for people or as JSON.
+std::string checkpoint_text(const std::string &file);
+std::string checkpoint_json(const std::string &file);
 
 } // namespace libperm

@@ -1,12 +1,10 @@
 #include "lib/ferrers/ferrers.hpp"
 
-#include "lib/base/fields.hpp"
-#include "lib/number/montgomery.hpp"
-#include "lib/run/matrix_pieces.hpp"
+#include "lib/base/archive.hpp"
+#include "lib/number/residues.hpp"
+#include "lib/run/errors.hpp"
+#include "lib/run/pieces.hpp"
 #include "lib/run/proposals.hpp"
-#include "lib/run/refused_block.hpp"
-#include "lib/run/unfit_prime.hpp"
-#include "lib/structure/entries_read.hpp"
 #include "lib/structure/structure.hpp"
 #include "preprocess/index.hpp"
 

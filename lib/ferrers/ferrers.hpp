@@ -5,8 +5,8 @@
 // the k-th row has that many columns left (Kaplansky and Riordan, Duke Math. J. 13 (1946)).
 #pragma once
 
-#include "lib/run/candidate.hpp"
-#include "lib/run/engine_run.hpp"
+#include "lib/run/candidates.hpp"
+#include "lib/run/engine_input.hpp"
 
 namespace libperm {
 

@@ -1,8 +1,7 @@
 // What a program with branches is expected to take.
-#include "lib/frontier/branch_forks.hpp"
 #include "lib/frontier/branch_places.hpp"
 #include "lib/frontier/cost.hpp"
-#include "lib/frontier/frontier.hpp"
+#include "lib/frontier/forms.hpp"
 #include "lib/frontier/on_device.hpp"
 
 #include <algorithm>

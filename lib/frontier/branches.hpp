@@ -2,7 +2,7 @@
 // joined; subtrees may be walked side by side, or, one after the other, partly on a device.
 #pragma once
 
-#include "lib/frontier/branch_forks.hpp"
+#include "lib/frontier/branch_places.hpp"
 #include "lib/frontier/branches_on_device.hpp"
 #include "lib/frontier/sparse_join.hpp"
 

@@ -1,10 +1,9 @@
 #include "lib/frontier/cost.hpp"
 
-#include "lib/frontier/cube_kernels.hpp"
-#include "lib/frontier/layout.hpp"
+#include "lib/frontier/dense_layout.hpp"
 #include "lib/frontier/on_device.hpp"
 #include "lib/number/combinations.hpp"
-#include "lib/number/residue_numbers.hpp"
+#include "lib/number/state_number.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,9 +2,8 @@
 #pragma once
 
 #include "jit/driver/gpu_properties.hpp"
-#include "lib/frontier/form.hpp"
-#include "lib/run/block_values.hpp"
-#include "lib/run/cost.hpp"
+#include "lib/frontier/forms.hpp"
+#include "lib/run/candidates.hpp"
 #include "preprocess/branch_search.hpp"
 #include "preprocess/frontier_slices.hpp"
 #include "preprocess/pattern.hpp"

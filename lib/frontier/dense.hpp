@@ -1,12 +1,12 @@
 // The dense form of the frontier engine: a number for every subset of the right size of the open columns.
 //
 // All states after a row use equally many open columns, so of the 2^w subsets only C(w, k) can be live. They
-// are stored ranked (layout.hpp), without the dead ones: two tables of C(w, k) take a fraction
+// are stored ranked (dense_layout.hpp), without the dead ones: two tables of C(w, k) take a fraction
 // of the memory, and of the traffic, of one table of 2^w in place (docs/frontier.md has the measurement).
 #pragma once
 
-#include "lib/frontier/layout.hpp"
-#include "lib/frontier/work.hpp"
+#include "lib/frontier/dense_layout.hpp"
+#include "lib/frontier/numbers.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>

@@ -1,5 +1,4 @@
-#include "lib/frontier/cube_kernels.hpp"
-#include "lib/frontier/dense_row.hpp"
+#include "lib/frontier/dense_layout.hpp"
 #include "lib/frontier/device_numbers.hpp"
 #include "lib/frontier/on_device.hpp"
 

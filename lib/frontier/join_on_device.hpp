@@ -2,8 +2,8 @@
 // CPU.
 #pragma once
 
-#include "jit/kernel/frontier_join.hpp"
-#include "lib/frontier/device_list.hpp"
+#include "jit/kernel/frontier.hpp"
+#include "lib/frontier/device_numbers.hpp"
 #include "lib/number/state_number.hpp"
 
 #include <array>

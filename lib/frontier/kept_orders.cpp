@@ -1,8 +1,8 @@
 #include "lib/frontier/kept_orders.hpp"
 
-#include "lib/base/fields.hpp"
+#include "lib/base/archive.hpp"
 #include "lib/run/kept_orders.hpp"
-#include "preprocess/branch_lines.hpp"
+#include "preprocess/branch_decomposition.hpp"
 
 namespace libperm {
 namespace {

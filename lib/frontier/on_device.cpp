@@ -4,7 +4,6 @@
 #include "jit/driver/jit_error.hpp"
 #include "jit/text/text.hpp"
 #include "lib/base/log.hpp"
-#include "lib/frontier/slice_fields.hpp"
 #include "lib/frontier/slices.hpp"
 #include "lib/input/machine.hpp"
 

@@ -1,9 +1,9 @@
 // Engine `frontier` on a device: the same tables, additions and bits as on the CPU.
 #pragma once
 
-#include "jit/queue/device_queues.hpp"
-#include "lib/frontier/cube_kernels.hpp"
-#include "lib/frontier/frontier.hpp"
+#include "jit/queue/device_queue.hpp"
+#include "lib/frontier/dense_layout.hpp"
+#include "lib/frontier/forms.hpp"
 #include "preprocess/frontier_slices.hpp"
 
 #include <vector>

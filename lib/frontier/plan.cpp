@@ -4,7 +4,7 @@
 #include "lib/base/system.hpp"
 #include "lib/frontier/branch_places.hpp"
 #include "lib/frontier/cost.hpp"
-#include "lib/frontier/frontier.hpp"
+#include "lib/frontier/forms.hpp"
 #include "lib/frontier/kept_orders.hpp"
 #include "lib/frontier/on_device.hpp"
 #include "lib/input/machine.hpp"

@@ -4,10 +4,16 @@
 
 #include "lib/base/archive.hpp"
 #include "lib/base/json.hpp"
-#include "lib/frontier/frontier_plan.hpp"
-#include "lib/run/engine_run.hpp"
+#include "lib/frontier/forms.hpp"
+#include "lib/run/candidates.hpp"
+#include "lib/run/engine_input.hpp"
+#include "preprocess/frontier_slices.hpp"
+#include "preprocess/frontier_steps.hpp"
 
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace libperm {
 
@@ -37,5 +43,35 @@ KernelSource frontier_source(const Candidate &c, const Numbers &numbers, bool no
 // The tree as a line, and for other programs; empty where there is none, or it has been dropped.
 std::string tree_text(const Candidate &c);
 void put_tree(Json &json, const Candidate &c);
+
+// What a candidate of the frontier holds: the program that is run, in which form, and in which slices.
+
+class FrontierPlan final : public EnginePlan {
+  public:
+    explicit FrontierPlan(FrontierProgram of_rows) : program(std::move(of_rows)) {}
+    std::int64_t bytes() const override { return bytes_of(program); }
+
+    FrontierProgram program; // of A, or of A^T
+};
+
+inline FrontierForm form_of(const Candidate &c) { return static_cast<FrontierForm>(c.form); }
+
+class FrontierCut final : public EngineCut {
+  public:
+    explicit FrontierCut(std::vector<FrontierSlice> into) : slices(std::move(into)) {}
+    std::size_t pieces() const override { return slices.size(); }
+
+    std::vector<FrontierSlice> slices;
+};
+
+// None: the program is run whole.
+inline std::shared_ptr<const EngineCut> cut_into(std::vector<FrontierSlice> slices) {
+    return slices.empty() ? nullptr : std::make_shared<const FrontierCut>(std::move(slices));
+}
+inline const std::vector<FrontierSlice> &slices_of(const Candidate &c) {
+    static const std::vector<FrontierSlice> none;
+    const auto *cut = dynamic_cast<const FrontierCut *>(c.cut.get());
+    return cut ? cut->slices : none;
+}
 
 } // namespace libperm

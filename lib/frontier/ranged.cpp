@@ -1,5 +1,5 @@
-// The frontier with numbers that have exponents of their own (lib/number/ranged.hpp), accounted for by its
-// ledger.
+// The frontier with numbers that have exponents of their own (lib/number/state_number.hpp), accounted for by
+// its ledger.
 #include "lib/base/error.hpp"
 #include "lib/base/log.hpp"
 #include "lib/frontier/sparse.hpp"

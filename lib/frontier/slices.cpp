@@ -1,7 +1,7 @@
 #include "lib/frontier/slices.hpp"
 
 #include "jit/driver/jit_error.hpp"
-#include "lib/base/work_sharing.hpp"
+#include "lib/base/threads.hpp"
 #include "lib/number/ball.hpp"
 #include "lib/run/outcome_bytes.hpp"
 #include "lib/run/pieces.hpp"

@@ -1,7 +1,8 @@
 // Past memory: the slices of a frontier program (preprocess/frontier_slices.hpp), run and summed.
 #pragma once
 
-#include "lib/frontier/frontier.hpp"
+#include "lib/base/archive.hpp"
+#include "lib/frontier/forms.hpp"
 #include "preprocess/frontier_slices.hpp"
 
 #include <functional>
@@ -25,5 +26,12 @@ EngineResult run_in_slices(const FrontierRun &run, const std::vector<FrontierSli
 // Of numbers in their order, in pairs, pairs of pairs and so on: the bound grows with the logarithm of their
 // count.
 Ball sum_of(const std::vector<Ball> &numbers);
+
+// Slices of a frontier as they are written, in saved plans and in the names of what was computed in them.
+
+template <class Archive> void serialize(Archive &ar, FixedLine &fixed) {
+    ar(fixed.cut, fixed.line);
+    flags(ar, fixed.before);
+}
 
 } // namespace libperm

@@ -7,8 +7,8 @@
 // tree for every chunk.
 #pragma once
 
+#include "lib/frontier/numbers.hpp"
 #include "lib/frontier/state_key.hpp"
-#include "lib/frontier/work.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Joins of two lists of states (preprocess/frontier_program.hpp).
+// Joins of two lists of states (preprocess/frontier_steps.hpp).
 //
 // For each pattern p of the lines that stay lib/frontier/join_order.hpp tells which groups of states meet;
 // what they come to is a sum of outer products. A state of the result, of p, a left own set and a right one,

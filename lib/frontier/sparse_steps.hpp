@@ -1,11 +1,10 @@
 // Steps of the sparse form on a device.
 #pragma once
 
-#include "jit/kernel/frontier_sparse.hpp"
+#include "jit/kernel/frontier.hpp"
 #include "jit/queue/device_queue.hpp"
-#include "lib/frontier/device_list.hpp"
 #include "lib/frontier/device_numbers.hpp"
-#include "preprocess/frontier_program.hpp"
+#include "preprocess/frontier_steps.hpp"
 
 #include <span>
 #include <vector>

@@ -1,8 +1,9 @@
 #include "lib/glynn/dense_sum.hpp"
 
-#include "lib/glynn/glynn_double.hpp"
+#include "lib/glynn/glynn_integers.hpp"
 #include "lib/glynn/small_matrix.hpp"
-#include "lib/number/double_double.hpp"
+#include "lib/number/ball.hpp"
+#include "lib/number/doubles.hpp"
 #include "lib/number/wide_value.hpp"
 #include "lib/tape/tape_run.hpp"
 
@@ -152,6 +153,69 @@ bool sum_dense(const SmallMatrix &a, Precision precision, int threads, const Cal
         out.value.rel_error_bound = 0;
     }
     return true;
+}
+
+namespace {
+
+TermSum sum_of(const SignColumns &columns, int threads) {
+    return sum_of_pieces(
+        sign_pieces(columns.n, sign_steps(columns)), threads, [] { return TermSum(); },
+        [&](NumberRange steps) { return sum_over_signs(columns, steps.first, steps.last); },
+        [](const TermSum &part, TermSum &all) { add(part, all); });
+}
+
+// Only the rows that were given count: those that were added round nothing.
+double roundings_of(const SignColumns &columns, int given) {
+    const int of_step = std::bit_width(static_cast<unsigned>(vectors_of_step(columns))) - 1;
+    return roundings_of_term(columns, given) + of_step;
+}
+
+// Proof: docs/accuracy.md, "Sums over signs".
+double error_of(const TermSum &sum, const SignColumns &columns, int given, double moved) {
+    const double gamma = gamma_bound(roundings_of(columns, given)), underflow = columns.n * 0x1p-1040;
+    const double error =
+        (gamma / (1 - gamma) + 0x1p-80) * sum.mass * (1 + 0x1p-20) + 0x1.01p-53 * size_of(sum) + underflow;
+    return moved == 0 ? error : error + std::ldexp(moved, columns.n - 1);
+}
+
+} // namespace
+
+bool glynn_double(const SmallMatrix &a, int threads, TapeAnswer &answer) {
+    SmallGrid fixed;
+    if (!put_on_grid(a, fixed)) return false;
+    const SignColumns columns{fixed.of(a), a.order};
+    const TermSum sum = sum_of(columns, threads);
+    answer = answer_of(sum, error_of(sum, columns, a.given, fixed.moved), fixed.exp2 - (a.order - 1));
+    return true;
+}
+
+double roundings_of_term(const GridColumns &columns, int n) {
+    return (n - 1) * product_roundings(columns.arithmetic()) + (columns.is_split() ? n : 0);
+}
+
+void add(const TermSum &part, TermSum &sum) {
+    const auto put = [](double x, double rest, double &to, double &rests) {
+        const DoubleDouble s = two_sum(to, x);
+        to = s.hi;
+        rests += s.lo + rest;
+    };
+    put(part.re, part.re_rest, sum.re, sum.re_rest);
+    put(part.im, part.im_rest, sum.im, sum.im_rest);
+    sum.mass += part.mass;
+}
+
+double size_of(const TermSum &sum) {
+    const double re = sum.re + sum.re_rest, im = sum.im + sum.im_rest, square = re * re + im * im;
+    return square > 0x1p-900 ? std::sqrt(square) : std::hypot(re, im);
+}
+
+TapeAnswer answer_of(const TermSum &sum, double error, std::int64_t exp2) {
+    TapeAnswer answer;
+    answer.re = make_scaled(sum.re + sum.re_rest, exp2);
+    answer.im = make_scaled(sum.im + sum.im_rest, exp2);
+    answer.exact = error == 0;
+    if (!answer.exact) answer.set_error(make_scaled(size_of(sum), exp2), make_scaled(error, exp2));
+    return answer;
 }
 
 } // namespace libperm

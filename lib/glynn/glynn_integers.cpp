@@ -1,8 +1,7 @@
 #include "lib/glynn/glynn_integers.hpp"
 
-#include "lib/glynn/sign_pieces.hpp"
 #include "lib/glynn/small_matrix.hpp"
-#include "lib/number/bits.hpp"
+#include "lib/number/doubles.hpp"
 #include "lib/run/call.hpp"
 
 #include <algorithm>

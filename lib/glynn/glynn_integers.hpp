@@ -1,9 +1,10 @@
-// The sum over signs in integers: modulo 2^64 or 2^128, where the permanent is known to be smaller, or in as
-// many words as it takes. Exact.
+// The sum over signs in integers: modulo 2^64 or 2^128, where the permanent is known to be smaller, or in
+// as many words as it takes. Exact. And how the steps of any sum over signs fall into pieces.
 #pragma once
 
 #include "lib/glynn/small_matrix.hpp"
 #include "lib/input/call_watch.hpp"
+#include "lib/run/numbered_sum.hpp"
 
 #include <gmpxx.h>
 #include <optional>
@@ -24,5 +25,16 @@ std::optional<IntegerPermanent> glynn_int128(const SmallMatrix &a, bool wants_ev
 
 // The matrix `is_integer`. It takes up to tenths of a second, which the watch may stop: Error is thrown then.
 mpz_class glynn_mpz(const SmallMatrix &a, int threads, const CallWatch &watch);
+
+// How the steps of a sum over signs fall into pieces.
+
+constexpr int subset_bits_of_piece = 12; // tens of microseconds
+constexpr int least_order_in_pieces = 16;
+
+// Over the 2^(n-1) signs there are so many steps, a power of two.
+inline NumberedPieces sign_pieces(int n, std::uint64_t steps) {
+    return NumberedPieces::so_many(steps,
+                                   n < least_order_in_pieces ? 1 : 1 << (n - 1 - subset_bits_of_piece));
+}
 
 } // namespace libperm

@@ -1,7 +1,7 @@
 #include "lib/glynn/grid_matrix.hpp"
 
 #include "jit/lanes/sign_grids.hpp"
-#include "lib/number/bits.hpp"
+#include "lib/number/doubles.hpp"
 #include "preprocess/index.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "lib/glynn/polynomial_sums.hpp"
 
 #include "lib/base/aligned_doubles.hpp"
-#include "lib/glynn/term_answer.hpp"
+#include "lib/glynn/dense_sum.hpp"
 #include "lib/number/ball.hpp"
 #include "preprocess/index.hpp"
 

@@ -1,10 +1,9 @@
 // Engine `hermite`: hafnians of lines that repeat, over how many lines of each kind are matched
-// (lib/hermite/table.hpp has the recurrence).
+// (lib/hermite/hermite.cpp has the recurrence).
 #pragma once
 
 #include "lib/hermite/plan.hpp"
-#include "lib/run/doubles_graph.hpp"
-#include "lib/run/engine_run.hpp"
+#include "lib/run/engine_input.hpp"
 
 namespace libperm {
 

@@ -1,9 +1,9 @@
 #include "lib/hermite/plan.hpp"
 
-#include "jit/number/state_numbers.hpp"
+#include "jit/number/arithmetic.hpp"
 #include "jit/text/text.hpp"
-#include "lib/base/fields.hpp"
-#include "lib/number/residue_numbers.hpp"
+#include "lib/base/archive.hpp"
+#include "lib/number/state_number.hpp"
 #include "lib/run/proposals.hpp"
 #include "preprocess/index.hpp"
 

@@ -1,8 +1,8 @@
 // In which order engine `hermite` takes the kinds of equal lines, and what that is expected to take.
 #pragma once
 
-#include "lib/run/candidate.hpp"
-#include "lib/structure/entries_read.hpp"
+#include "lib/run/candidates.hpp"
+#include "lib/structure/structure.hpp"
 #include "preprocess/pattern.hpp"
 #include "preprocess/repeated_lines.hpp"
 

@@ -4,8 +4,6 @@
 #include "jit/text/text.hpp"
 #include "lib/base/archive.hpp"
 #include "lib/base/error.hpp"
-#include "lib/base/struct_size.hpp"
-#include "lib/input/digest.hpp"
 #include "lib/input/matrix.hpp"
 
 #include <limits>

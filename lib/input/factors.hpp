@@ -2,7 +2,7 @@
 #pragma once
 
 #include "preprocess/block.hpp"
-#include "preprocess/memory_account.hpp"
+#include "preprocess/limits.hpp"
 
 #include <perm.h>
 

@@ -2,8 +2,6 @@
 #pragma once
 
 #include "lib/input/input_pattern.hpp"
-#include "lib/input/values.hpp"
-#include "lib/input/written_out.hpp"
 
 #include <perm.h>
 

@@ -2,14 +2,11 @@
 #pragma once
 
 #include "lib/input/input_pattern.hpp"
-#include "lib/input/matrix_function.hpp"
-#include "lib/input/values.hpp"
-#include "preprocess/gaussian.hpp"
-#include "preprocess/memory_account.hpp"
-
-#include <perm.h>
+#include "preprocess/limits.hpp"
+#include "preprocess/numbers.hpp"
 
 #include <cstddef>
+#include <perm.h>
 #include <string>
 #include <vector>
 
@@ -68,5 +65,17 @@ void simplify(InputPattern &input, Values &values);
 bool some_negative(const Values &values); // or not real
 bool some_long(const Values &values);     // of more than 24 significant bits
 bool some_complex(const Values &values);
+
+// What values are told from others by.
+
+// 32 hexadecimal digits.
+std::string digest_of(const Values &values);
+
+// The caller's dense matrices, but for their values.
+
+// Throws Error for one whose shape, type or size is none.
+const perm_dense &require_dense(const perm_dense *a);
+
+constexpr std::size_t bytes_of_value(const perm_dense &a) { return a.value_type == PERM_VALUE_C128 ? 16 : 8; }
 
 } // namespace libperm

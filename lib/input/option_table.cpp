@@ -3,9 +3,9 @@
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/json.hpp"
+#include "lib/input/input_pattern.hpp"
 #include "lib/input/machine.hpp"
-#include "lib/input/matrix_function.hpp"
-#include "lib/input/option_facts.hpp"
+#include "lib/input/options.hpp"
 
 #include <cmath>
 #include <cstdint>

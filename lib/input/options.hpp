@@ -1,18 +1,19 @@
 // perm_opts, checked and with its defaults filled in: the one place where options are read.
 #pragma once
 
-#include "jit/compile/cache_settings.hpp"
+#include "jit/compile/disk_cache.hpp"
 #include "lib/input/call_watch.hpp"
 #include "lib/input/engine.hpp"
-#include "lib/input/matrix_function.hpp"
+#include "lib/input/input_pattern.hpp"
 #include "lib/number/precision.hpp"
 #include "preprocess/passes.hpp"
 
-#include <perm.h>
-
 #include <cstdint>
 #include <memory>
+#include <perm.h>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace libperm {
@@ -51,5 +52,56 @@ const char *why_incompatible(const Options &options);
 
 // NULL means all defaults. Throws Error (PERM_BAD_ARGUMENT, PERM_BAD_OPTION, PERM_UNSUPPORTED).
 Options read_options(const perm_opts *opts);
+
+// The fields of perm_opts, a row for each: its type, unit, range or words, and what holds where it is not
+// given. What perm_opts has is checked by these rows; the command, the Python package and the manual are
+// tested against them (PERM_FORMAT_OPTIONS). Which of them count for which call: option_table.hpp.
+
+enum class Option {
+    engine,
+    device,
+    precision,
+    tolerance,
+    threads,
+    memory_limit_bytes,
+    time_limit_seconds,
+    seed,
+    progress,
+    cancel,
+    without,
+    decompose,
+    chunks,
+    cache_dir,
+    cache_limit_bytes,
+    checkpoint,
+    checkpoint_seconds,
+    gpus,
+    machine,
+    function
+};
+
+struct OptionFacts {
+    Option id;
+    const char *name;      // of the field
+    const char *type;      // a number's in C; word, words (by commas), file, folder, text, function
+    const char *otherwise; // what not giving it, or 0, comes to
+    const char *unit = ""; // of a number: bytes, seconds; "": none
+    double most = 0; // of a number, which is 0 at least; INFINITY: what its type holds, that of double too
+    const char *values = ""; // of words all that there are: values_of()
+    const char *hint = "";   // to the words, for those who gave another
+};
+
+std::span<const OptionFacts> all_options(); // in the order of perm_opts
+const OptionFacts &facts_of(Option option);
+
+// Throw Error (PERM_BAD_OPTION), with a text that says what is in range, of another number or word.
+void require_in_range(Option option, double number);
+void require_word(Option option, std::string_view word);
+
+// All words that there are, by commas: of engines their names.
+std::string values_of(const OptionFacts &facts);
+
+// "use auto or paper", and the hint.
+std::string choices_of(Option option);
 
 } // namespace libperm

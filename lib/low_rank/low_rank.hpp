@@ -7,8 +7,8 @@
 // they share with the columns C, no other entry of A is looked at.
 #pragma once
 
-#include "lib/run/candidate.hpp"
-#include "lib/run/engine_run.hpp"
+#include "lib/run/candidates.hpp"
+#include "lib/run/engine_input.hpp"
 
 namespace libperm {
 

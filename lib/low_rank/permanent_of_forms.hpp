@@ -2,9 +2,9 @@
 // (lib/low_rank/low_rank.hpp), and what that takes.
 #pragma once
 
-#include "lib/number/montgomery.hpp"
+#include "lib/number/residues.hpp"
 #include "lib/run/call.hpp"
-#include "preprocess/poll.hpp"
+#include "preprocess/limits.hpp"
 
 #include <array>
 #include <cstddef>

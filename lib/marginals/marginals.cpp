@@ -2,7 +2,7 @@
 
 #include "lib/base/error.hpp"
 #include "lib/run/call.hpp"
-#include "lib/run/naming_matrix.hpp"
+#include "lib/run/errors.hpp"
 #include "lib/run/numbered_sum.hpp"
 #include "preprocess/index.hpp"
 #include "preprocess/matching.hpp"

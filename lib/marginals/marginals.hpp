@@ -4,7 +4,7 @@
 
 #include "lib/execute/plan_gradient.hpp"
 #include "lib/marginals/set_walk.hpp"
-#include "lib/run/outcome.hpp"
+#include "lib/run/results.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -1,8 +1,7 @@
 #include "lib/number/ball.hpp"
 
 #include "lib/base/error.hpp"
-#include "lib/number/bits.hpp"
-#include "lib/number/infinity.hpp"
+#include "lib/number/doubles.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,9 +1,8 @@
-// From residues modulo primes back to the integer that they are of.
+// From residues modulo primes back to the integer that they are of, and how many primes it takes.
 #pragma once
 
-#include "preprocess/gaussian.hpp"
-#include "preprocess/memory_account.hpp"
-#include "preprocess/poll.hpp"
+#include "preprocess/limits.hpp"
+#include "preprocess/numbers.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -44,5 +43,17 @@ Gaussian from_residues(const std::vector<std::uint64_t> &primes, const std::vect
 
 // What so many numbers take on one thread, about, in seconds.
 double chinese_remainder_seconds(double primes, double numbers);
+
+// How many primes tell a number of so many bits.
+
+struct WhichPrimes {
+    int bits = 0;                             // below 2^bits
+    bool gaussian = false;                    // each twice (lib/number/residues.hpp)
+    std::vector<std::uint64_t> left_out = {}; // in any order, some perhaps twice
+};
+
+// The largest such primes, as many as tell apart the numbers with |re|, |im| < 2^bits: their product is above
+// 2^(bits + 1).
+std::vector<std::uint64_t> enough_primes(std::int64_t bits, const WhichPrimes &which);
 
 } // namespace libperm

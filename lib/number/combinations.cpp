@@ -1,6 +1,6 @@
 #include "lib/number/combinations.hpp"
 
-#include "jit/kernel/frontier_dense.hpp"
+#include "jit/kernel/frontier.hpp"
 #include "preprocess/index.hpp"
 
 #include <algorithm>

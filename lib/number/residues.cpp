@@ -1,7 +1,6 @@
 #include "lib/number/residues.hpp"
 
 #include "lib/base/error.hpp"
-#include "lib/number/montgomery.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>

@@ -1,15 +1,16 @@
 #include "lib/number/scaled.hpp"
 
 #include "jit/text/text.hpp"
-#include "lib/number/bits.hpp"
-#include "lib/number/digits.hpp"
+#include "lib/number/doubles.hpp"
 #include "lib/number/mpfr_number.hpp"
-#include "preprocess/gaussian.hpp"
+#include "preprocess/numbers.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <memory>
 
 namespace libperm {
@@ -133,6 +134,173 @@ std::string to_text(const mpq_class &x, std::size_t digits) {
 std::string to_text(const mpq_class &x) {
     const auto bits = mpz_sizeinbase(x.get_num_mpz_t(), 2) + mpz_sizeinbase(x.get_den_mpz_t(), 2);
     return bits <= static_cast<std::size_t>(most_integer_bits) ? x.get_str() : to_text(x, 17);
+}
+
+namespace {
+
+__extension__ using UInt128 = unsigned __int128;
+
+constexpr std::uint64_t of_16_digits = 10000000000000000, of_17_digits = 10 * of_16_digits; // 10^16, 10^17
+
+constexpr auto powers_of_5 = [] {
+    std::array<UInt128, 56> powers{1}; // 5^55 < 2^128
+    for (std::size_t k = 1; k < powers.size(); ++k) powers[k] = 5 * powers[k - 1];
+    return powers;
+}();
+
+constexpr auto pairs = [] { // "00", "01", ... "99"
+    std::array<char, 200> text{};
+    for (std::size_t k = 0; k < 100; ++k) {
+        text[2 * k] = static_cast<char>('0' + k / 10);
+        text[2 * k + 1] = static_cast<char>('0' + k % 10);
+    }
+    return text;
+}();
+
+void write_pair(std::uint64_t x, char *to) {
+    to[0] = pairs[2 * x];
+    to[1] = pairs[2 * x + 1];
+}
+
+// mantissa * 2^exp2 * 10^power to the nearest integer, the even one of two; it is below 2^63.
+std::uint64_t rounded_product(std::uint64_t mantissa, int exp2, int power) {
+    const UInt128 factor = powers_of_5[static_cast<std::size_t>(power)];
+    const UInt128 low = static_cast<UInt128>(mantissa) * static_cast<std::uint64_t>(factor);
+    const UInt128 high =
+        static_cast<UInt128>(mantissa) * static_cast<std::uint64_t>(factor >> 64) + (low >> 64);
+    const auto last = static_cast<std::uint64_t>(low); // the product is high * 2^64 + last
+    const int shift = -(exp2 + power);
+    if (shift <= 0) return last << -shift;
+    std::uint64_t whole = 0;
+    UInt128 rest = 0, half = 0; // of a unit; sticky: whether there is more of it
+    bool sticky = false;
+    if (shift < 64) {
+        whole = static_cast<std::uint64_t>(high << (64 - shift)) | last >> shift;
+        rest = last & ((std::uint64_t{1} << shift) - 1);
+        half = UInt128{1} << (shift - 1);
+    } else if (shift == 64) {
+        whole = static_cast<std::uint64_t>(high);
+        rest = last;
+        half = UInt128{1} << 63;
+    } else {
+        whole = static_cast<std::uint64_t>(high >> (shift - 64));
+        rest = high & ((UInt128{1} << (shift - 64)) - 1);
+        half = UInt128{1} << (shift - 65);
+        sticky = last != 0;
+    }
+    const bool is_above = rest > half || (rest == half && (sticky || (whole & 1) != 0));
+    return whole + (is_above ? 1 : 0);
+}
+
+} // namespace
+
+char *write_17_digits(double x, char *to) {
+    const double size = std::fabs(x);
+    if (!(size >= 1e-38 && size < 1e17)) return nullptr;
+    const auto bits = std::bit_cast<std::uint64_t>(size);
+    const int exp2 = static_cast<int>(bits >> 52) - 1075;
+    const std::uint64_t mantissa = (bits & ((std::uint64_t{1} << 52) - 1)) | std::uint64_t{1} << 52;
+    int exp10 = ((exp2 + 52) * 78913) >> 18; // of 10, by log10(2): it, or one too few
+    std::uint64_t digits = rounded_product(mantissa, exp2, 16 - exp10);
+    if (digits >= of_17_digits) digits = rounded_product(mantissa, exp2, 16 - ++exp10);
+    if (digits == of_17_digits) {
+        digits = of_16_digits;
+        ++exp10;
+    }
+    if (x < 0) *to++ = '-';
+    to[0] = static_cast<char>('0' + digits / of_16_digits);
+    to[1] = '.';
+    std::uint64_t left = digits % of_16_digits;
+    const std::uint64_t eights[] = {left / 100000000, left % 100000000};
+    for (int k = 0; k < 2; ++k) {
+        std::uint64_t eight = eights[k];
+        for (int pair = 3; pair >= 0; --pair, eight /= 100)
+            write_pair(eight % 100, to + 2 + 8 * k + 2 * pair);
+    }
+    to[18] = 'e';
+    to[19] = exp10 < 0 ? '-' : '+';
+    write_pair(static_cast<std::uint64_t>(exp10 < 0 ? -exp10 : exp10), to + 20);
+    return to + 22;
+}
+
+namespace {
+
+constexpr long most_exponent = 100000;
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// Digits alone, at least one, as an integer.
+std::optional<mpz_class> parse_digits(const std::string &digits) {
+    if (digits.empty() || !std::all_of(digits.begin(), digits.end(), is_digit)) return {};
+    return mpz_class(digits, 10);
+}
+
+std::optional<long> parse_exponent(std::string_view text) {
+    if (text.starts_with("+-")) return {};
+    if (text.starts_with('+')) text.remove_prefix(1);
+    long exponent = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), exponent);
+    if (error != std::errc{} || end != text.data() + text.size() || std::abs(exponent) > most_exponent)
+        return {};
+    return exponent;
+}
+
+mpz_class power_of_ten(long exponent) {
+    mpz_class power;
+    mpz_ui_pow_ui(power.get_mpz_t(), 10, static_cast<unsigned long>(exponent));
+    return power;
+}
+
+// Reads a number without a sign.
+std::optional<mpq_class> parse_magnitude(std::string_view text) {
+    if (const std::size_t slash = text.find('/'); slash != text.npos) {
+        const auto num = parse_digits(std::string(text.substr(0, slash)));
+        const auto den = parse_digits(std::string(text.substr(slash + 1)));
+        if (!num || !den || *den == 0) return {};
+        mpq_class quotient(*num, *den);
+        quotient.canonicalize();
+        return quotient;
+    }
+    const std::size_t e = std::min(text.find_first_of("eE"), text.size());
+    long exponent = 0;
+    if (e < text.size()) {
+        const auto parsed = parse_exponent(text.substr(e + 1));
+        if (!parsed) return {};
+        exponent = *parsed;
+    }
+    const std::string_view mantissa = text.substr(0, e);
+    const std::size_t point = std::min(mantissa.find('.'), mantissa.size());
+    std::string digits(mantissa.substr(0, point));
+    if (point < mantissa.size()) {
+        digits += mantissa.substr(point + 1);
+        exponent -= static_cast<long>(mantissa.size() - point - 1);
+    }
+    const auto whole = parse_digits(digits);
+    if (!whole) return {};
+    if (exponent >= 0) return mpq_class(*whole * power_of_ten(exponent));
+    mpq_class quotient(*whole, power_of_ten(-exponent));
+    quotient.canonicalize();
+    return quotient;
+}
+
+std::optional<mpq_class> parse_real(std::string_view text) {
+    const bool is_negative = text.starts_with('-');
+    if (is_negative || text.starts_with('+')) text.remove_prefix(1);
+    auto x = parse_magnitude(text);
+    if (x && is_negative) *x = -*x;
+    return x;
+}
+
+} // namespace
+
+std::optional<Gaussian> parse_number(std::string_view text) {
+    const std::size_t blank = text.find(' ');
+    const auto re = parse_real(text.substr(0, blank));
+    if (!re) return {};
+    if (blank == text.npos) return Gaussian{*re, 0};
+    const auto im = parse_real(text.substr(blank + 1));
+    if (!im) return {};
+    return Gaussian{*re, *im};
 }
 
 } // namespace libperm

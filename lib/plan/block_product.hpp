@@ -4,7 +4,7 @@
 #include "lib/plan/block_walk.hpp"
 #include "lib/plan/plan.hpp"
 #include "lib/run/call.hpp"
-#include "lib/run/outcome.hpp"
+#include "lib/run/results.hpp"
 #include "preprocess/block.hpp"
 
 #include <gmpxx.h>

@@ -1,7 +1,7 @@
 #include "lib/plan/engines.hpp"
 
 #include "jit/text/text.hpp"
-#include "lib/background/background.hpp"
+#include "lib/background/counted_matchings.hpp"
 #include "lib/base/error.hpp"
 #include "lib/bjorklund/bjorklund.hpp"
 #include "lib/bjorklund/plan.hpp"
@@ -10,16 +10,15 @@
 #include "lib/hermite/hermite.hpp"
 #include "lib/hermite/plan.hpp"
 #include "lib/low_rank/low_rank.hpp"
-#include "lib/number/residue_numbers.hpp"
+#include "lib/number/state_number.hpp"
 #include "lib/planar/plan.hpp"
 #include "lib/planar/planar.hpp"
-#include "lib/ryser/ryser.hpp"
+#include "lib/ryser/engine.hpp"
 #include "lib/separable/separable.hpp"
 #include "lib/sieve/sieve.hpp"
 #include "lib/subsets/propose.hpp"
 #include "lib/subsets/subset_sum.hpp"
 #include "lib/subsets/tree_plan.hpp"
-#include "lib/subsets/wider.hpp"
 
 #include <algorithm>
 #include <array>

@@ -4,8 +4,8 @@
 
 #include "lib/base/archive.hpp"
 #include "lib/base/json.hpp"
-#include "lib/run/candidate.hpp"
-#include "lib/run/engine_result.hpp"
+#include "lib/run/candidates.hpp"
+#include "lib/run/results.hpp"
 #include "preprocess/pattern.hpp"
 
 #include <span>

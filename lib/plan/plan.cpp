@@ -7,14 +7,13 @@
 #include "lib/number/wide_value.hpp"
 #include "lib/plan/block_walk.hpp"
 #include "lib/plan/engines.hpp"
-#include "lib/plan/reduction_bytes.hpp"
 #include "lib/run/call.hpp"
 #include "lib/run/escalation.hpp"
 #include "lib/run/gpu_device.hpp"
 #include "lib/run/placement.hpp"
-#include "lib/structure/find_integers.hpp"
 #include "lib/structure/find_structure.hpp"
-#include "preprocess/forbert_marx.hpp"
+#include "lib/structure/integers.hpp"
+#include "preprocess/compression.hpp"
 #include "preprocess/matching.hpp"
 
 #include <algorithm>

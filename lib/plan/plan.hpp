@@ -6,7 +6,6 @@
 #include "lib/input/matrix.hpp"
 #include "lib/input/options.hpp"
 #include "lib/periodic/answers/plain_as_periodic.hpp"
-#include "lib/plan/block_lines.hpp"
 #include "lib/plan/block_plan.hpp"
 #include "preprocess/decompose.hpp"
 

@@ -2,8 +2,8 @@
 // into (multifrontal: Duff and Reid, ACM Trans. Math. Softw. 9, 1983). It follows from the pattern alone.
 #pragma once
 
+#include "preprocess/limits.hpp"
 #include "preprocess/matching.hpp"
-#include "preprocess/memory_account.hpp"
 #include "preprocess/pattern.hpp"
 
 #include <cstdint>

@@ -1,10 +1,8 @@
 #include "lib/planar/plan.hpp"
 
 #include "jit/text/text.hpp"
-#include "lib/base/fields.hpp"
-#include "lib/planar/faces.hpp"
-#include "lib/planar/graph.hpp"
-#include "lib/planar/surfaces.hpp"
+#include "lib/base/archive.hpp"
+#include "lib/planar/drawing.hpp"
 #include "lib/run/proposals.hpp"
 #include "preprocess/branch_decomposition.hpp"
 #include "preprocess/index.hpp"

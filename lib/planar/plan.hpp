@@ -5,7 +5,7 @@
 #include "lib/base/json.hpp"
 #include "lib/planar/fronts.hpp"
 #include "lib/planar/signed_sum.hpp"
-#include "lib/run/candidate.hpp"
+#include "lib/run/candidates.hpp"
 
 #include <optional>
 #include <string>

@@ -1,14 +1,12 @@
 #include "lib/planar/planar.hpp"
 
-#include "lib/planar/ball_field.hpp"
 #include "lib/planar/determinant.hpp"
+#include "lib/planar/drawing.hpp"
+#include "lib/planar/fields.hpp"
 #include "lib/planar/fronts.hpp"
-#include "lib/planar/graph.hpp"
-#include "lib/planar/modular_field.hpp"
-#include "lib/planar/odd_permutation.hpp"
 #include "lib/planar/plan.hpp"
-#include "lib/run/input_error.hpp"
-#include "lib/run/matrix_pieces.hpp"
+#include "lib/run/pieces.hpp"
+#include "lib/run/results.hpp"
 #include "preprocess/index.hpp"
 #include "preprocess/parallel.hpp"
 
@@ -224,7 +222,7 @@ template <class Field> class Pfaffian {
     std::vector<std::int32_t> order_; // in which lines are eliminated
 };
 
-struct Work {
+struct PlanarWork {
     const PlanarPlan &plan;
     const PatternGraph &graph; // of the block
 };
@@ -232,7 +230,7 @@ struct Work {
 // One of the determinants, or the Pfaffian, with its sign, in numbers that the field makes of entries:
 // entry(k, factor); bytes of so many numbers.
 template <class Field, class Entry, class Bytes>
-void find_determinant(const Work &work, const SignedSum::Term &term, Field &field, const Entry &entry,
+void find_determinant(const PlanarWork &work, const SignedSum::Term &term, Field &field, const Entry &entry,
                       const Bytes &bytes) {
     const std::vector<signed char> factors = work.plan.sum.factors(work.graph, term);
     Charge charge(&call().memory(), static_cast<std::int64_t>(bytes(work.plan.fronts.peak())));
@@ -246,7 +244,7 @@ void find_determinant(const Work &work, const SignedSum::Term &term, Field &fiel
     if (term.is_odd) field.negate_product();
 }
 
-std::uint64_t modulo(const Work &work, const Residues &residues, std::uint64_t matrix) {
+std::uint64_t modulo(const PlanarWork &work, const Residues &residues, std::uint64_t matrix) {
     const std::vector<std::uint64_t> &values = residues.values[matrix];
     const std::uint64_t prime = residues.primes[matrix];
     const ModularField all(prime);
@@ -267,8 +265,8 @@ std::uint64_t modulo(const Work &work, const Residues &residues, std::uint64_t m
 }
 
 // Nothing: it is not known at all.
-std::optional<BallField::Number> in_balls(const Work &work, const SignedSum::Term &term, const Block &block,
-                                          int bits) {
+std::optional<BallField::Number> in_balls(const PlanarWork &work, const SignedSum::Term &term,
+                                          const Block &block, int bits) {
     BallField field(bits);
     find_determinant(
         work, term, field,
@@ -300,7 +298,7 @@ DoubleBall double_ball(const BallField::Number &x) {
 }
 
 // The determinants cancel each other, and one of them may be 0: their errors add up.
-DoubleBall sum_of_balls(const Work &work, const Block &block, int bits) {
+DoubleBall sum_of_balls(const PlanarWork &work, const Block &block, int bits) {
     const std::vector<SignedSum::Term> &terms = work.plan.sum.terms;
     std::vector<std::optional<BallField::Number>> parts(terms.size());
     parallel_for(parts.size(), [&](std::uint64_t k) { parts[k] = in_balls(work, terms[k], block, bits); });
@@ -316,7 +314,7 @@ DoubleBall sum_of_balls(const Work &work, const Block &block, int bits) {
 }
 
 // In more bits each time, until a double has all that it holds.
-EngineResult by_balls(const Work &work, const Block &block) {
+EngineResult by_balls(const PlanarWork &work, const Block &block) {
     constexpr int fewest_bits = 192, most_bits = 960;
     const double products = work.plan.matrix_products();
     const auto run = [&](std::uint64_t) {
@@ -337,12 +335,94 @@ EngineResult by_balls(const Work &work, const Block &block) {
 
 EngineResult run_planar(const EngineRun &run, const EngineInput &input) {
     const PatternGraph graph(input.pattern());
-    const Work work{*plan_as<PlanarPlan>(run.choice), graph};
+    const PlanarWork work{*plan_as<PlanarPlan>(run.choice), graph};
     if (const Residues *residues = input.residues())
         return matrix_by_matrix(*residues, work.plan.matrix_products(),
                                 bytes_of_residue * work.plan.fronts.peak(),
                                 [&](std::uint64_t matrix) { return modulo(work, *residues, matrix); });
     return by_balls(work, *input.block());
+}
+
+namespace {
+
+// An inverse has been seen to lose twice the bits of its determinant.
+int bits_needed(int bits, double relative_error) {
+    constexpr int of_double = 54, apart = 64;
+    const double lost = std::max(0.0, bits + std::log2(relative_error));
+    const double needed = of_double + 2 * std::min(lost, double{most_ball_bits});
+    return std::min(apart * static_cast<int>(std::ceil(needed / apart)), most_ball_bits);
+}
+
+} // namespace
+
+DerivativesInBits planar_derivatives(const PlanarPlan &plan, int bits, const BallEntries &entries) {
+    const double each = bytes_of_ball(bits);
+    Charge of_fronts(&call().memory());
+    const auto hold = [&](double numbers) { grow_to(of_fronts, each * numbers); };
+    const auto done = [](double products) { call().advance(products); };
+    BallField field(bits);
+    const auto signed_entry = [&](std::size_t k) {
+        BallField::Number x = entries(k);
+        if (plan.sum.is_negative[k]) mpfr_neg(x.middle, x.middle, MPFR_RNDN);
+        return x;
+    };
+    Inverse inverse(plan.fronts, field);
+    if (!inverse.eliminate(signed_entry, done, hold)) return {{}, std::min(2 * bits, most_ball_bits)};
+    if (const int needed = bits_needed(bits, field.relative_error()); needed > bits) return {{}, needed};
+    if (plan.sum.terms.front().is_odd) field.negate_product();
+    const std::size_t count = plan.sum.is_negative.size();
+    PlanarDerivatives found{
+        Charge(&call().memory(), static_cast<std::int64_t>(each * static_cast<double>(count))),
+        field.product(), std::vector<BallField::Number>(count, field.zero())};
+    inverse.go_back(done, hold, [&](std::size_t k, const BallField::Number &x) {
+        BallField::Number &to = found.over_permanent[k];
+        to = x;
+        if (plan.sum.is_negative[k]) mpfr_neg(to.middle, to.middle, MPFR_RNDN);
+    });
+    return {std::move(found), std::min(2 * bits, most_ball_bits)};
+}
+
+bool is_singular(const PlanarPlan &plan, const std::function<mpq_class(std::size_t entry)> &entries) {
+    constexpr std::uint64_t prime = (std::uint64_t{1} << 61) - 1;
+    ModularField field(prime);
+    const auto entry = [&](std::size_t k) {
+        const mpq_class x = plan.sum.is_negative[k] ? mpq_class(-entries(k)) : entries(k);
+        std::uint64_t number = field.number(mpz_fdiv_ui(x.get_num_mpz_t(), prime));
+        field.multiply(number, field.inverse(field.number(mpz_fdiv_ui(x.get_den_mpz_t(), prime))));
+        return number;
+    };
+    Charge of_fronts(&call().memory());
+    return !Determinant(plan.fronts, field)
+                .find(
+                    entry, [](double) { poll(); }, [&](double numbers) { grow_to(of_fronts, 8 * numbers); });
+}
+
+double products_of_derivatives(const PlanarPlan &plan) { return 3 * plan.fronts.products(); }
+
+double seconds_of_derivatives(const PlanarPlan &plan) {
+    constexpr double of_product = 2.5e-7, of_entry = 2e-6;
+    return of_product * products_of_derivatives(plan) +
+           of_entry * static_cast<double>(plan.sum.is_negative.size());
+}
+
+void round_to_multiple(BallField::Number &x, std::int64_t unit) {
+    if (!(x.radius < Radius(0.5, unit))) return;
+    const auto exp2 = static_cast<long>(unit);
+    mpfr_mul_2si(x.middle, x.middle, -exp2, MPFR_RNDN);
+    mpfr_rint(x.middle, x.middle, MPFR_RNDN);
+    mpfr_mul_2si(x.middle, x.middle, exp2, MPFR_RNDN);
+    x.radius = {};
+}
+
+ScaledBall in_double(const BallField::Number &x) {
+    long exp2 = 0;
+    const double value = mpfr_get_d_2exp(&exp2, x.middle, MPFR_RNDN);
+    MpfrNumber rest(x.middle.bits()); // that is lost, exactly
+    mpfr_set_d(rest, value, MPFR_RNDN);
+    mpfr_mul_2si(rest, rest, exp2, MPFR_RNDN);
+    mpfr_sub(rest, x.middle, rest, MPFR_RNDN);
+    const Radius error = x.radius + BallField::at_most(rest);
+    return {make_scaled(value, exp2), make_scaled(error.mantissa(), error.exp2())};
 }
 
 } // namespace libperm

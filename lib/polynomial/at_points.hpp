@@ -1,7 +1,7 @@
-// The permanents of one pattern with several numbers in x's place: a batch.
+// The coefficients from permanents of one pattern with several numbers in x's place, a batch.
 #pragma once
 
-#include "lib/execute/batch_task.hpp"
+#include "lib/execute/batch.hpp"
 #include "lib/polynomial/substitution.hpp"
 
 #include <cstdint>

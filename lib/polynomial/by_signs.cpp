@@ -1,4 +1,4 @@
-#include "lib/base/fields.hpp"
+#include "lib/base/archive.hpp"
 #include "lib/glynn/polynomial_sums.hpp"
 #include "lib/number/ball.hpp"
 #include "lib/polynomial/substitution.hpp"

@@ -1,7 +1,7 @@
 #include "lib/polynomial/hessian_product.hpp"
 
 #include "lib/base/error.hpp"
-#include "lib/number/infinity.hpp"
+#include "lib/number/doubles.hpp"
 #include "lib/tape/gradient_entries.hpp"
 #include "preprocess/index.hpp"
 

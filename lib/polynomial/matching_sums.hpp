@@ -10,7 +10,7 @@
 // of 2^64 that is longer than any of the numbers.
 #pragma once
 
-#include "lib/input/written_out.hpp"
+#include "lib/input/input_pattern.hpp"
 #include "lib/run/call.hpp"
 #include "preprocess/pattern.hpp"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "lib/polynomial/substitution.hpp"
-#include "lib/run/task.hpp"
+#include "lib/run/tasks.hpp"
 
 #include <memory>
 #include <optional>

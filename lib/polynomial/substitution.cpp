@@ -4,9 +4,8 @@
 #include "jit/text/text.hpp"
 #include "lib/base/archive.hpp"
 #include "lib/base/error.hpp"
-#include "lib/base/struct_size.hpp"
-#include "lib/input/digest.hpp"
 #include "lib/input/graph.hpp"
+#include "lib/input/matrix.hpp"
 #include "lib/saved/bytes.hpp"
 
 #include <algorithm>
@@ -18,7 +17,7 @@ namespace libperm {
 namespace {
 
 // What makes the numbers of a line whole, and a bound of the sum of their absolute values then.
-struct Line {
+struct LineBound {
     mpz_class denominator = 1;
     mpq_class sum = 0;
 
@@ -71,7 +70,7 @@ CoefficientSize LinearEntries::coefficient_size() const {
     const LineCounts rows = row_count(), columns = column_count();
     PolledSteps steps;
     CoefficientSize size;
-    const auto take = [&size](const Line &line, std::int64_t times) {
+    const auto take = [&size](const LineBound &line, std::int64_t times) {
         mpz_class power;
         mpz_pow_ui(power.get_mpz_t(), line.denominator.get_mpz_t(), at(times));
         size.denominator *= power;
@@ -79,7 +78,7 @@ CoefficientSize LinearEntries::coefficient_size() const {
     };
     std::size_t weight = entries();
     for (std::int32_t i = 0; i < a.rows; ++i) {
-        Line row;
+        LineBound row;
         for (std::int64_t k = a.row_begin(i); k < a.row_begin(i + 1); ++k) {
             steps.take(64);
             if (input.pattern.one_sided && a.col[at(k)] < i) continue;
@@ -99,7 +98,7 @@ CoefficientSize LinearEntries::coefficient_size() const {
     }
     for (std::int32_t j = 0; given.col_weights && j < a.cols; ++j) {
         steps.take(64);
-        Line column;
+        LineBound column;
         column.take(constant_at(weight++), 1);
         if (column.sum < 1) column.sum = 1;
         take(column, columns[j]);

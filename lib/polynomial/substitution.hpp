@@ -1,13 +1,13 @@
 // The coefficients of perm(C + x L) from permanents with numbers in x's place.
 #pragma once
 
+#include "lib/input/input_pattern.hpp"
 #include "lib/input/matrix.hpp"
-#include "lib/input/written_out.hpp"
 #include "lib/number/scaled.hpp"
 #include "lib/plan/plan.hpp"
 #include "lib/run/call.hpp"
-#include "lib/run/outcome.hpp"
-#include "lib/run/task.hpp"
+#include "lib/run/results.hpp"
+#include "lib/run/tasks.hpp"
 #include "preprocess/index.hpp"
 
 #include <gmpxx.h>
@@ -128,7 +128,7 @@ std::unique_ptr<Substitution> by_signs(const LinearEntries &entries, const Optio
 // Of coefficients that are numbers of matchings, by sums over subsets of the lines (matching_sums.hpp); null
 // where there are none.
 std::unique_ptr<Substitution> by_subsets(const LinearEntries &entries, const Options &options);
-// And of nested rows at once (ferrers_numbers.hpp); null where they are none.
+// And of nested rows at once (matchings_by_size.hpp); null where they are none.
 std::unique_ptr<Substitution> of_nested_rows(const LinearEntries &entries, const Options &options);
 
 // At roots of unity, in doubles or dd; null where entries lie too far apart for these.

@@ -2,8 +2,7 @@
 #include "lib/report/report.hpp"
 
 #include "jit/compile/cache_file.hpp"
-#include "jit/compile/cache_folder.hpp"
-#include "jit/compile/cubin_cache.hpp"
+#include "jit/compile/disk_cache.hpp"
 #include "jit/compile/nvrtc.hpp"
 #include "jit/driver/gpu.hpp"
 #include "jit/driver/jit_error.hpp"

@@ -1,12 +1,12 @@
 #include "lib/report/report.hpp"
 
-#include "jit/compile/kernel_recipe.hpp"
+#include "jit/compile/kernels.hpp"
 #include "jit/compile/nvrtc.hpp"
 #include "jit/driver/jit_error.hpp"
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/plan/engines.hpp"
-#include "lib/run/plan_machine.hpp"
+#include "lib/run/gpu_device.hpp"
 
 #include <algorithm>
 #include <string_view>

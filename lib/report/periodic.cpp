@@ -5,7 +5,7 @@
 #include "lib/periodic/answers/float_terms.hpp"
 #include "lib/periodic/answers/residue_terms.hpp"
 #include "lib/periodic/answers/squares.hpp"
-#include "lib/periodic/period/sectors.hpp"
+#include "lib/periodic/period/period_loops.hpp"
 
 #include <algorithm>
 #include <string_view>

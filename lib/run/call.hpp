@@ -5,7 +5,7 @@
 #include "lib/input/call_watch.hpp"
 #include "lib/run/memory_budget.hpp"
 #include "lib/run/piece_store.hpp"
-#include "preprocess/poll.hpp"
+#include "preprocess/limits.hpp"
 
 #include <atomic>
 #include <chrono>

@@ -1,6 +1,6 @@
 #include "lib/run/entry_rounding.hpp"
 
-#include "lib/base/struct_size.hpp"
+#include "lib/base/error.hpp"
 #include "lib/input/matrix.hpp"
 #include "lib/number/scaled.hpp"
 #include "preprocess/index.hpp"

@@ -1,7 +1,7 @@
 // How much of a permanent the rounding of its entries can have changed, before it was computed.
 #pragma once
 
-#include "lib/input/matrix_function.hpp"
+#include "lib/input/input_pattern.hpp"
 
 #include <perm.h>
 

@@ -1,9 +1,9 @@
-// What searches for good orders have found, kept beside the kernels (jit/compile/cubin_cache.hpp): a search
+// What searches for good orders have found, kept beside the kernels (jit/compile/disk_cache.hpp): a search
 // is a function of its arguments, so for the same ones it would find the same again, and the plan is the
 // same.
 #pragma once
 
-#include "jit/compile/cache_settings.hpp"
+#include "jit/compile/disk_cache.hpp"
 #include "preprocess/pattern.hpp"
 
 #include <functional>

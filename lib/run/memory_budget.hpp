@@ -1,7 +1,7 @@
 // The memory limit of one call, and arrays that are counted against it before they are allocated.
 #pragma once
 
-#include "preprocess/memory_account.hpp"
+#include "preprocess/limits.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,7 +1,6 @@
 #include "lib/run/outcome_bytes.hpp"
 
-#include "lib/base/fields.hpp"
-#include "lib/run/engine_field.hpp"
+#include "lib/base/archive.hpp"
 
 #include <cmath>
 

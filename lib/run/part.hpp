@@ -1,7 +1,7 @@
 // The format of parts: what shards of a task came to, one (run_shard) or several of them (perm shard).
 #pragma once
 
-#include "lib/base/seal.hpp"
+#include "lib/base/archive.hpp"
 
 #include <cstdint>
 #include <limits>

@@ -3,7 +3,7 @@
 // it computes. So work is shared out, put together, stopped and taken up again, and has the same bits.
 #pragma once
 
-#include "preprocess/memory_account.hpp"
+#include "preprocess/limits.hpp"
 
 #include <atomic>
 #include <cstdint>

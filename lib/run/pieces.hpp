@@ -1,10 +1,12 @@
 // How an engine runs its pieces, and their sums as bytes.
 #pragma once
 
+#include "lib/base/archive.hpp"
 #include "lib/base/error.hpp"
-#include "lib/base/fields.hpp"
+#include "lib/number/residues.hpp"
 #include "lib/run/call.hpp"
 #include "lib/run/piece_store.hpp"
+#include "lib/run/results.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
@@ -99,6 +101,18 @@ template <class Run> auto each_on_its_thread(const Run &run, double bytes = 0) {
         else
             parallel_for(todo.size(), one);
     };
+}
+
+// Residues whose matrices are computed one by one: a piece each.
+
+// of(matrix) is its permanent modulo its prime, in about so many products and bytes.
+template <class Of>
+EngineResult matrix_by_matrix(const Residues &residues, double products, double bytes, const Of &of) {
+    EngineResult result;
+    result.value =
+        parts_of_pieces(residues.primes.size(), products, std::uint64_t{0}, each_on_its_thread(of, bytes));
+    result.counts.operations = products * static_cast<double>(residues.primes.size());
+    return result;
 }
 
 } // namespace libperm

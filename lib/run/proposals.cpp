@@ -2,10 +2,10 @@
 
 #include "jit/text/text.hpp"
 #include "lib/base/system.hpp"
-#include "lib/number/residue_numbers.hpp"
+#include "lib/number/state_number.hpp"
 #include "lib/run/escalation.hpp"
 #include "lib/run/placement.hpp"
-#include "preprocess/log_factorial.hpp"
+#include "preprocess/binomials.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,17 +2,18 @@
 #pragma once
 
 #include "lib/input/options.hpp"
-#include "lib/run/block_values.hpp"
 #include "lib/run/call.hpp"
-#include "lib/run/candidate.hpp"
+#include "lib/run/candidates.hpp"
+#include "lib/run/gpu_device.hpp"
 #include "lib/run/kept_orders.hpp"
-#include "lib/run/plan_machine.hpp"
 #include "preprocess/repeated_lines.hpp"
-#include "preprocess/search_budget.hpp"
+#include "preprocess/search.hpp"
 
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace libperm {
@@ -84,5 +85,17 @@ class Proposals {
   private:
     double rough_seconds_ = std::numeric_limits<double>::infinity();
 };
+
+// What an engine says of a block that it does not compute.
+
+// Where the engine is the one that is asked for; else nobody asks.
+inline void refuse_block(Proposals &task, Engine engine, std::string why) {
+    if (!task.asks_for(engine)) return;
+    Candidate c;
+    c.engine = engine;
+    c.refusal = PERM_UNSUPPORTED;
+    c.why_not = std::move(why);
+    task.add(std::move(c), {});
+}
 
 } // namespace libperm

@@ -16,9 +16,9 @@
 //   add(total, term, negative), add(total, total)
 #pragma once
 
-#include "lib/number/with_fma.hpp"
+#include "lib/number/doubles.hpp"
 #include "lib/run/pieces.hpp"
-#include "lib/ryser/ryser.hpp"
+#include "lib/ryser/engine.hpp"
 
 #include <algorithm>
 #include <array>

@@ -5,12 +5,11 @@
 #include "lib/base/error.hpp"
 #include "lib/base/randomness.hpp"
 #include "lib/base/threads.hpp"
-#include "lib/number/infinity.hpp"
+#include "lib/number/doubles.hpp"
 #include "lib/run/placement.hpp"
-#include "lib/samples/graph_shots.hpp"
+#include "lib/samples/part_shots.hpp"
 #include "lib/samples/planar/planar_shots.hpp"
-#include "lib/samples/tape_sampler.hpp"
-#include "lib/tape/long_tape.hpp"
+#include "lib/tape/tape_steps.hpp"
 #include "preprocess/index.hpp"
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 #include "lib/base/randomness.hpp"
 #include "lib/base/system.hpp"
 #include "lib/run/pieces.hpp"
-#include "lib/samples/sample_devices.hpp"
+#include "lib/samples/sampler.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>

@@ -6,11 +6,10 @@
 #include "lib/bounds/potential.hpp"
 #include "lib/input/options.hpp"
 #include "lib/run/call.hpp"
-#include "lib/samples/sample_devices.hpp"
+#include "lib/samples/sampled_parts.hpp"
 #include "lib/samples/sampler.hpp"
-#include "lib/samples/shot_part.hpp"
+#include "preprocess/numbers.hpp"
 #include "preprocess/pattern.hpp"
-#include "preprocess/tracked.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -3,7 +3,7 @@
 #include "jit/compile/digest.hpp"
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
-#include "lib/saved/fields.hpp"
+#include "lib/saved/plan.hpp"
 
 namespace libperm {
 namespace {

@@ -1,10 +1,9 @@
 #include "lib/separable/separable.hpp"
 
-#include "lib/base/fields.hpp"
-#include "lib/run/matrix_pieces.hpp"
+#include "lib/base/archive.hpp"
+#include "lib/run/errors.hpp"
+#include "lib/run/pieces.hpp"
 #include "lib/run/proposals.hpp"
-#include "lib/run/refused_block.hpp"
-#include "lib/run/unfit_prime.hpp"
 #include "lib/structure/separable/walk.hpp"
 #include "lib/structure/structure.hpp"
 #include "preprocess/index.hpp"

@@ -6,8 +6,8 @@
 // (1999)).
 #pragma once
 
-#include "lib/run/candidate.hpp"
-#include "lib/run/engine_run.hpp"
+#include "lib/run/candidates.hpp"
+#include "lib/run/engine_input.hpp"
 
 namespace libperm {
 

@@ -18,7 +18,7 @@
 #include "lib/number/scaled.hpp"
 #include "lib/run/call.hpp"
 #include "lib/run/placement.hpp"
-#include "lib/sets/set_layers.hpp"
+#include "lib/sets/set_plan.hpp"
 
 #include <mutex>
 #include <optional>

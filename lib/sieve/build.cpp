@@ -1,7 +1,7 @@
 #include "lib/sieve/build.hpp"
 
 #include "lib/base/randomness.hpp"
-#include "lib/sieve/walk.hpp"
+#include "lib/sieve/sign_walk.hpp"
 #include "preprocess/index.hpp"
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 #include "jit/driver/gpu_properties.hpp"
 #include "jit/program/sieve.hpp"
 #include "lib/sieve/rows.hpp"
-#include "preprocess/poll.hpp"
+#include "preprocess/limits.hpp"
 
 #include <cstdint>
 #include <optional>

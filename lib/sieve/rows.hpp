@@ -1,5 +1,8 @@
-// Rows of small integers, and the factors that they are in the sum over signs.
+// Rows of small integers, the factors that they are in the sum over signs, and the order in which columns
+// are given their signs.
 #pragma once
+
+#include "preprocess/limits.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -33,5 +36,19 @@ struct SieveFactor {
 // Halved: x and -x have the same term, so half of them suffice. Else the offset is what vanishes most often:
 // the coefficient of x_1 ... x_n is the same whatever numbers are added to the rows' sums.
 std::vector<SieveFactor> row_factors(const SieveRows &rows, bool is_halved);
+
+// log2 of the prefixes that are left after each column, summed, as if rows vanished independently of each
+// other: too few by 2 to 16 times, but orders compare by it as they do by the truth.
+double predicted_prefixes(const SieveRows &rows, const std::vector<SieveFactor> &factors,
+                          const std::vector<std::int32_t> &order);
+
+struct SieveOrder {
+    std::vector<std::int32_t> columns;
+    double predicted; // prefixes
+};
+
+// By simulated annealing, in about so many seconds of one thread, counted in steps: the same arguments give
+// the same order.
+SieveOrder sieve_order(const SieveRows &rows, const std::vector<SieveFactor> &factors, double seconds);
 
 } // namespace libperm

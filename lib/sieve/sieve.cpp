@@ -1,13 +1,11 @@
 #include "lib/sieve/sieve.hpp"
 
-#include "lib/number/montgomery.hpp"
+#include "lib/number/residues.hpp"
+#include "lib/run/errors.hpp"
 #include "lib/run/numbered_sum.hpp"
-#include "lib/run/on_each_device.hpp"
 #include "lib/run/pieces.hpp"
 #include "lib/run/placement.hpp"
-#include "lib/run/unfit_prime.hpp"
-#include "lib/sieve/walk.hpp"
-#include "lib/sieve/walk_on_device.hpp"
+#include "lib/sieve/sign_walk.hpp"
 #include "preprocess/index.hpp"
 
 #include <algorithm>

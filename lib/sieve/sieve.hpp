@@ -4,10 +4,9 @@
 #pragma once
 
 #include "lib/base/json.hpp"
-#include "lib/run/candidate.hpp"
-#include "lib/run/engine_run.hpp"
+#include "lib/run/candidates.hpp"
+#include "lib/run/engine_input.hpp"
 #include "lib/sieve/build.hpp"
-#include "lib/structure/entries_read.hpp"
 #include "lib/structure/structure.hpp"
 
 #include <cstdint>

@@ -1,9 +1,8 @@
 #include "lib/structure/find_background.hpp"
 
-#include "lib/number/montgomery.hpp"
+#include "lib/number/residues.hpp"
 #include "lib/number/wide_value.hpp"
-#include "lib/structure/background_lines.hpp"
-#include "lib/structure/probe.hpp"
+#include "lib/structure/integers.hpp"
 #include "lib/structure/structure.hpp"
 #include "preprocess/index.hpp"
 

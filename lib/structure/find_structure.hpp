@@ -2,8 +2,7 @@
 #pragma once
 
 #include "lib/structure/structure.hpp"
-#include "preprocess/memory_account.hpp"
-#include "preprocess/poll.hpp"
+#include "preprocess/limits.hpp"
 
 #include <string>
 #include <vector>

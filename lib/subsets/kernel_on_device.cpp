@@ -1,10 +1,9 @@
 #include "lib/subsets/kernel_on_device.hpp"
 
+#include "jit/driver/jit_error.hpp"
 #include "jit/kernel/subset_source.hpp"
 #include "lib/subsets/kernel_values.hpp"
-#include "lib/subsets/launch.hpp"
-#include "lib/subsets/launch_shape.hpp"
-#include "lib/subsets/segment_sum.hpp"
+#include "lib/subsets/segments.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
@@ -365,6 +364,55 @@ class DeviceWorker final : public WindowWorker {
 std::unique_ptr<WindowWorker> kernel_on_device(DeviceQueue &queue, const SubsetPlan &plan, bool refines,
                                                double seconds, std::atomic<std::int64_t> &peak_bytes) {
     return std::make_unique<DeviceWorker>(queue, plan, refines, seconds, peak_bytes);
+}
+
+LaunchShape widest_shape(const SubsetKernel &kernel, DeviceQueue &queue) {
+    const DeviceLimits limits = queue.limits();
+    const auto shared = [&](int threads) { return shared_bytes(kernel, threads); };
+    const bool any_size = kernel.engine == SubsetEngine::shared; // the others' registers are given for one
+    const int warp = static_cast<int>(limits.warp), least = any_size ? warp : kernel.threads;
+    int most = kernel.threads;
+    while (most >= least && shared(most) > limits.shared_bytes) most -= warp;
+    if (most >= least)
+        queue.allow_shared(walk_entry(kernel), shared(most)); // whatever is widest: calls share it
+    LaunchShape best;
+    for (int threads = least; threads <= most; threads += warp) {
+        LaunchShape shape{static_cast<unsigned>(threads), 0, shared(threads)};
+        shape.blocks = queue.blocks_at_once(walk_entry(kernel), shape.threads, shape.shared);
+        if (shape.all() > best.all()) best = shape;
+    }
+    if (best.all() == 0)
+        throw JitError(JitFailure::device, std::string("no block of engine ") +
+                                               subset_engine_name(kernel.engine) +
+                                               " fits a multiprocessor of " + limits.device);
+    return best;
+}
+
+std::vector<SubsetLaunch> launch_parameters(std::uint64_t first, std::uint64_t end, std::uint64_t threads,
+                                            std::uint64_t longest) {
+    std::vector<SubsetLaunch> launches;
+    for (std::uint64_t start = first; start < end;) {
+        const std::uint64_t left = end - start;
+        std::uint64_t length = 1;
+        while (2 * length <= longest && 2 * length <= left / threads) length *= 2;
+        const std::uint64_t taken = left / length < threads ? left : threads * length;
+        launches.push_back({start, start + taken, length, first});
+        start += taken;
+    }
+    return launches;
+}
+
+std::vector<SubsetLaunch> launches_in_waves(std::uint64_t first, std::uint64_t end, std::uint64_t threads,
+                                            std::uint64_t most, std::uint64_t least) {
+    std::vector<SubsetLaunch> launches;
+    for (std::uint64_t start = first; start < end;) {
+        const std::uint64_t taken = std::min(most, end - start), each = taken / threads;
+        std::uint64_t length = 1;
+        while (2 * length <= each && (length < least || 2 * length <= each / waves)) length *= 2;
+        launches.push_back({start, start + taken, length, first});
+        start += taken;
+    }
+    return launches;
 }
 
 } // namespace libperm

@@ -1,9 +1,15 @@
-// Where a kernel takes the entries of a block, and x at the empty set.
+// A block's values as kernels take them: where each entry stands, and the grids of doubles and wider
+// numbers, or the residues, on which row sums round nowhere; and the permanent from the sum over all
+// subsets.
 #pragma once
 
-#include "jit/kernel/row_sums.hpp"
-#include "jit/program/tree_program.hpp"
+#include "jit/kernel/leaf.hpp"
+#include "jit/program/tree.hpp"
+#include "lib/number/residues.hpp"
+#include "lib/number/wide_value.hpp"
+#include "lib/run/results.hpp"
 #include "lib/subsets/plan.hpp"
+#include "preprocess/block.hpp"
 #include "preprocess/pattern.hpp"
 
 #include <vector>
@@ -69,5 +75,98 @@ std::vector<double> kernel_values(const A &f, const SubsetPlan &plan, const Patt
     std::memcpy(values.data(), numbers.data(), values.size() * sizeof(double));
     return values;
 }
+
+// A block's values as the GPU's kernels take them: on a grid on which the row sums round nowhere, so that
+// they are the same whichever way the Gray code is walked, and do not drift.
+
+// The sum over all segments, or over a part.
+struct SubsetSum {
+    double sum = 0, error = 0, absolute = 0; // sum + error; and of the absolute values
+    double im = 0, im_error = 0;             // of complex numbers, the imaginary part
+};
+
+// Of so many terms the sum is a number as any other, and each term is rounded so often on its way to it, in
+// units of the arithmetic. `compensated`: what a Sum's additions lose, as a share of their absolute values.
+struct RoundingWay {
+    double terms, roundings, compensated = 0x1p-70;
+};
+RoundingWay way_of(const SubsetKernel &kernel);
+
+// Whether no value is negative, as it stands.
+bool has_no_negative(const Block &block);
+
+class FixedPointDouble {
+  public:
+    // `block` is A or A^T as the plan has it; with ones in the columns along which that takes two subsets at
+    // once (lib/subsets/subset_sum.hpp).
+    FixedPointDouble(const SubsetPlan &plan, const Block &block);
+
+    // x at the empty set, then the entries in the kernel's order, then the tree's constants.
+    const std::vector<double> &numbers() const { return numbers_; }
+
+    double moved() const { return moved_; }
+    std::int64_t exp2() const { return exp2_; }
+    // Whether the grid leaves room for a bound as small as this; of signed entries that is not known yet.
+    bool may_reach(double tolerance) const { return moved_ < tolerance; }
+
+    // Whether products of whole numbers fit a double, sums of a block's do, and all that fit two.
+    bool may_be_exact(const RoundingWay &way) const;
+
+    // The permanent and its bound from the sum over all subsets.
+    EngineResult close(const SubsetSum &total, const Block &block, const RoundingWay &way) const;
+
+  private:
+    void scale_ones(const SubsetPlan &plan, const Pattern &pattern, std::vector<double> &value);
+
+    std::int32_t n_;
+    double sign_ = 1; // of the sum, by the columns of ones
+    bool has_ones_ = false;
+    std::vector<double> numbers_;
+    std::int64_t exp2_ = 0;     // the permanent is that of numbers() times 2^exp2_
+    double moved_ = 0;          // entries by at most a share s_i of row i: the sum of these
+    std::int64_t sum_bits_ = 0; // of a product of all row sums, when nothing is rounded
+    std::int64_t unit_ = 0;     // it is a multiple of 2^unit_
+};
+
+// An exact block's values as the kernels of the wide arithmetics (complex, dd, complex dd) take them: on a
+// grid on which the row sums round nowhere, as lib/subsets/kernel_values.hpp has it for doubles.
+
+class FixedPointWide {
+  public:
+    // `block` is A or A^T as the plan has it.
+    FixedPointWide(const SubsetPlan &plan, const ExactBlock &block);
+
+    const std::vector<double> &numbers() const { return numbers_; } // jit/kernel/subsets.hpp
+
+    // The first double of each number.
+    std::vector<double> leading(const SubsetKernel &kernel) const;
+    bool is_nonnegative() const { return nonnegative_; }
+
+    // Whether the grid does not hold all entries.
+    bool is_moved() const;
+
+    // The permanent and its bound from the sum over all subsets.
+    EngineResult close(const SubsetSum &total, const SubsetKernel &kernel) const;
+
+  private:
+    void fill_in(const SubsetPlan &plan, const Pattern &pattern, const std::vector<Parts> &parts);
+    double lost(double most) const;
+
+    // In the units of the scaled block: A' is what is summed, A the block.
+    Block sizes_;               // of each entry at least |a| and |a'|
+    std::vector<double> moved_; // by row: an entry by at most this
+    double share_ = 0;          // sum over the rows (or columns) of the largest |a' - a| / |a'|
+    bool nonnegative_ = true;
+    std::vector<double> numbers_;
+    std::int64_t exp2_ = 0;     // the permanent is the sum times 2^exp2_
+    std::int64_t sum_bits_ = 0; // of a product of all row sums, when nothing is rounded
+};
+
+// Of matrix `which`; the pattern is that of A or A^T as the plan has it. jit/kernel/subsets.hpp has the
+// layout.
+std::vector<double> residue_values(const SubsetPlan &plan, const Residues &residues, std::size_t which);
+
+// 0 .. prime - 1.
+std::uint64_t residue_permanent(const SubsetPlan &plan, double sum, std::uint64_t prime);
 
 } // namespace libperm

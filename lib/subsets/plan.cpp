@@ -1,10 +1,10 @@
 #include "lib/subsets/plan.hpp"
 
 #include "jit/kernel/subset_source.hpp"
-#include "jit/program/tree_program.hpp"
+#include "jit/program/tree.hpp"
 #include "jit/text/text.hpp"
 #include "lib/input/options.hpp"
-#include "preprocess/partitioning.hpp"
+#include "preprocess/permanent_ordering.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "jit/kernel/subsets.hpp"
-#include "lib/run/candidate.hpp"
+#include "lib/run/candidates.hpp"
 #include "preprocess/permanent_ordering.hpp"
 
 namespace libperm {

@@ -1,8 +1,8 @@
-// What sums over subsets by a kernel propose for a block.
+// What sums over subsets by a kernel propose for a block, and their plans as bytes, and back.
 #pragma once
 
 #include "jit/kernel/subsets.hpp"
-#include "lib/run/candidate.hpp"
+#include "lib/run/candidates.hpp"
 
 namespace libperm {
 

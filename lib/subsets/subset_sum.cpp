@@ -1,16 +1,21 @@
 #include "lib/subsets/subset_sum.hpp"
 
+#include "jit/program/tree.hpp"
 #include "lib/input/options.hpp"
-#include "lib/subsets/fixed_point_double.hpp"
-#include "lib/subsets/fixed_point_wide.hpp"
+#include "lib/number/block_grids.hpp"
+#include "lib/number/doubles.hpp"
 #include "lib/subsets/kernel_on_device.hpp"
-#include "lib/subsets/ones.hpp"
-#include "lib/subsets/residue_values.hpp"
-#include "lib/subsets/tree_on_cpu.hpp"
+#include "lib/subsets/kernel_values.hpp"
+#include "lib/subsets/segments.hpp"
+#include "lib/subsets/windows.hpp"
+#include "preprocess/index.hpp"
+#include "preprocess/permanent_bound.hpp"
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -112,6 +117,158 @@ EngineResult run_subsets(const EngineRun &run, const EngineInput &input) {
     if (const Residues *residues = input.residues()) // as planned, whatever a residue's operation costs
         result.counts.operations = choice.cost.operations * static_cast<double>(residues->primes.size());
     return result;
+}
+
+namespace {
+
+// The entries of a column, by row, or -1: of the columns before the last at `place` in the plan's order.
+std::vector<std::int64_t> entries_of(const SubsetPlan &plan, const Block &block, std::int32_t place) {
+    std::vector<std::int64_t> entries(at(block.n()), -1);
+    const std::int32_t j = plan.order.cols[at(place)];
+    for (std::int32_t i = 0; i < block.n(); ++i) {
+        const auto row = block.pattern.row(i);
+        const auto found = std::lower_bound(row.begin(), row.end(), j);
+        if (found != row.end() && *found == j)
+            entries[at(i)] = block.pattern.row_begin(i) + (found - row.begin());
+    }
+    return entries;
+}
+
+// By how many bits, over all rows, the rows' sums are apart, as multiples of these entries; infinite where
+// one is 0 or far below its row's sum.
+double bits_apart(const ScaledRows &rows, const std::vector<std::int64_t> &entries) {
+    constexpr double most = 40;
+    double largest = 0, all = 0, count = 0;
+    for (const std::int64_t k : entries) {
+        if (k < 0) continue;
+        const double bits = -std::log2(std::fabs(rows.value[at(k)]));
+        largest = std::max(largest, bits);
+        all += bits, ++count;
+    }
+    return largest <= most ? largest * count - all : infinity;
+}
+
+// With the columns along which the tree differentiates changed for those of the same rows that leave the rows
+// nearest to each other; whether that is near enough.
+bool choose_columns(SubsetPlan &plan, const Block &block) {
+    constexpr double most_apart = 400; // bits: doubles have 1074
+    const ScaledRows rows = scaled_rows(block);
+    double all = 0;
+    for (const std::int32_t c : derivative_columns(plan.kernel.tree)) {
+        std::int32_t best = c;
+        double least = bits_apart(rows, entries_of(plan, block, c));
+        for (std::int32_t other = 0; other + 1 < plan.kernel.n; ++other) {
+            if (other == c || !have_same_rows(plan.kernel.tree, c, other)) continue;
+            const double apart = bits_apart(rows, entries_of(plan, block, other));
+            if (apart < least) least = apart, best = other;
+        }
+        std::swap(plan.order.cols[at(c)], plan.order.cols[at(best)]);
+        all += least;
+    }
+    return all <= most_apart;
+}
+
+// The row of this entry.
+void divide(DividedBlock &divided, const Block &block, std::int64_t one) {
+    const auto &row_ptr = block.pattern.row_ptr;
+    const auto end = std::upper_bound(row_ptr.begin(), row_ptr.end(), one);
+    const Tracked by = block.values[at(one)];
+    divided.factor = divided.factor * by;
+    for (std::int64_t k = *std::prev(end); k < *end; ++k) {
+        const Tracked &from = block.values[at(k)];
+        if (is_zero(from)) continue;
+        Tracked &x = divided.block.values[at(k)];
+        x = k == one ? tracked(1) : from / by;
+        divided.is_exact = divided.is_exact && x.roundings <= from.roundings;
+    }
+}
+
+double double_operations(const TreePart &part) {
+    double count = 0;
+    for (const TreePart &p : part.parts) count += double_operations(p);
+    for (const Instruction &i : part.leaf.code) count += i.op != Op::least && i.op != Op::reciprocal;
+    return count;
+}
+
+} // namespace
+
+std::optional<DividedBlock> divided_by_ones(const SubsetPlan &plan, const Block &block) {
+    DividedBlock divided{plan, block, tracked(1), true};
+    if (!choose_columns(divided.plan, block)) return std::nullopt;
+    for (const std::int32_t c : derivative_columns(plan.kernel.tree))
+        for (const std::int64_t one : entries_of(divided.plan, block, c))
+            if (one >= 0) divide(divided, block, one);
+    if (!divided.is_exact && !has_no_negative(block)) return std::nullopt;
+    return divided;
+}
+
+SubsetPlan with_derivative(SubsetPlan plan) {
+    if (plan.kernel.engine != SubsetEngine::tree) return plan;
+    SubsetPlan other = plan;
+    other.kernel.tree.derivative = true;
+    write_programs(other.kernel.tree);
+    const double before = double_operations(plan.kernel.tree.root),
+                 after = double_operations(other.kernel.tree.root);
+    constexpr double worth_it = 0.9; // beside more values that are alive at once
+    if (derivative_columns(other.kernel.tree).empty() || after > worth_it * before) return plan;
+    other.flops_per_subset *= after / before;
+    return other;
+}
+
+namespace {
+
+bool is_out_of_reach(const SubsetPlan &plan, const Block &block, const FixedPointDouble &values) {
+    constexpr double margin = 6; // bits: a permanent may be so much larger than its estimate
+    if (values.moved() == 0) return false;
+    if (has_no_negative(block)) return !values.may_reach(plan.tolerance);
+    const PermanentBound most = permanent_bound(block);
+    const double moved =
+        std::log2(values.moved()) + std::log2(most.mantissa) + static_cast<double>(most.exp2);
+    return moved > std::log2(plan.tolerance) + log2_permanent(plan.kernel, values.numbers()) +
+                       static_cast<double>(values.exp2()) + margin;
+}
+
+// Whether products of doubles are likely to do, where row sums lose nothing.
+bool may_round(const SubsetPlan &plan, const FixedPointDouble &values) {
+    constexpr double margin = 2;
+    const double rounding = (way_of(plan.kernel).roundings + plan.kernel.n) * 0x1p-53;
+    return margin * rounding * absolute_permanents(plan.kernel, values.numbers()) <= plan.tolerance;
+}
+
+bool is_exact(const Block &block) {
+    return std::all_of(block.values.begin(), block.values.end(),
+                       [](const Tracked &x) { return x.roundings == 0; });
+}
+
+} // namespace
+
+std::vector<Wider> tree_in_wider(const Candidate &c, const EngineInput &lines) {
+    std::vector<Wider> all;
+    const auto *given = plan_as<SubsetPlan>(c);
+    if (!given) return all;
+    std::optional<SubsetPlan> one_at_a_time;
+    if (given->kernel.tree.derivative) one_at_a_time = without_derivative(*given);
+    const SubsetPlan *const plan = one_at_a_time ? &*one_at_a_time : given;
+    const auto add = [&](Arithmetic arithmetic, bool may_meet = true) {
+        const auto wider = std::make_shared<const SubsetPlan>(with_arithmetic(*plan, arithmetic));
+        if (c.on_gpu && !subsets_why_not(*wider).empty()) return;
+        all.push_back({c, arithmetic, arithmetic_cost(arithmetic) / arithmetic_cost(plan->kernel.arithmetic),
+                       may_meet});
+        all.back().candidate.plan = wider;
+    };
+    const Block *block = lines.block();
+    if (plan->kernel.arithmetic == Arithmetic::complex && lines.exact()) {
+        if (FixedPointWide(*plan, *lines.exact()).is_moved())
+            for (const Arithmetic a : {Arithmetic::complex_two_grids, Arithmetic::complex_split}) add(a);
+    } else if (plan->kernel.arithmetic == Arithmetic::real && block &&
+               (is_exact(*block) || has_no_negative(*block))) { // whose input errors are shares of it
+        const FixedPointDouble values(*plan, *block);
+        if (!is_out_of_reach(*plan, *block, values)) return all;
+        // Without signs few segments hold nearly all of the terms' sizes, and are summed again.
+        add(Arithmetic::two_grids, has_no_negative(*block) || may_round(*plan, values));
+        add(Arithmetic::split);
+    }
+    return all;
 }
 
 } // namespace libperm

@@ -1,4 +1,5 @@
-// How a block is summed by the tree engine, on a GPU or on a CPU.
+// How a block is summed by the tree engine, on a GPU or on a CPU; and a tree's order as bytes, and back,
+// checked.
 #pragma once
 
 #include "lib/run/kept_orders.hpp"
@@ -7,6 +8,8 @@
 
 #include <functional>
 #include <optional>
+#include <string>
+#include <string_view>
 
 namespace libperm {
 
@@ -38,5 +41,12 @@ double sum_loss(double additions, Arithmetic arithmetic);
 
 // Of one thread. What subsets share waits in more values than the first-level cache holds for all lanes.
 double tree_operations_per_second(std::int32_t n, double operations_per_subset);
+
+// A tree's order as bytes, and back, checked: in a saved plan, and where what was found is kept.
+
+std::string bytes_of(const TreeOrder &order);
+
+// Throws DamagedField, or cereal's exceptions, for what is no order of these columns.
+TreeOrder tree_order_from(std::string_view bytes, const Pattern &a, const Pattern &at);
 
 } // namespace libperm

@@ -1,10 +1,22 @@
 #include "lib/subsets/windows.hpp"
 
+#include "jit/lanes/tree_walk.hpp"
 #include "jit/number/partial.hpp"
-#include "lib/base/work_sharing.hpp"
+#include "lib/base/threads.hpp"
 #include "lib/run/pieces.hpp"
 #include "lib/run/placement.hpp"
-#include "lib/subsets/segment_sum.hpp"
+#include "lib/subsets/kernel_values.hpp"
+#include "lib/subsets/segments.hpp"
+#include "preprocess/parallel.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <type_traits>
 
 namespace libperm {
 namespace {
@@ -79,6 +91,137 @@ class WindowSum {
 std::vector<SubsetSum> sum_windows(const SubsetPlan &plan, const std::vector<SubsetMatrix> &matrices,
                                    const std::function<WindowWorkers()> &open) {
     return WindowSum(plan, matrices, open).run();
+}
+
+namespace {
+
+// Segments of one matrix summed again, by a tree of its own.
+class RefiningWalk {
+  public:
+    RefiningWalk(const SubsetPlan &plan, const SubsetMatrix &matrix)
+        : kernel_(refined_plan(plan).kernel),
+          numbers_(numbers_of(kernel_, matrix.numbers)),
+          walk_(kernel_.tree, numbers_, kernel_.arithmetic) {}
+
+    // Writes to the places of doubles' sums, which look the same.
+    template <class Partial> void run(std::span<const std::uint64_t> segments, Partial *sums) const {
+        if (kernel_.arithmetic == Arithmetic::split)
+            run_in<number::Compensated<double, number::SplitRow<double>>>(segments, sums);
+        else
+            run_in<number::Compensated<double>>(segments, sums);
+    }
+
+  private:
+    template <class A, class Partial>
+    void run_in(std::span<const std::uint64_t> segments, Partial *sums) const {
+        std::array<PartialOf<A>, TreeWalk::lanes> own;
+        walk_.run(segments, own.data(), poll);
+        for (std::size_t k = 0; k < segments.size(); ++k)
+            sums[k] = {{own[k].sum.hi, own[k].sum.lo}, own[k].absolute * (1.0 / accurate_gain)};
+    }
+
+    const SubsetKernel kernel_;
+    const std::vector<double> numbers_;
+    const TreeWalk walk_;
+};
+
+// Runs the tree for one matrix, in the arithmetic A.
+template <class A> class TreeRun {
+  public:
+    TreeRun(const SubsetPlan &plan, const A &f, const SubsetMatrix &matrix)
+        : kernel_(plan.kernel),
+          f_(f),
+          refined_(matrix.refined),
+          walk_(kernel_.tree, matrix.numbers, kernel_.arithmetic) {
+        if (refined_.most < std::numeric_limits<double>::infinity()) refining_walk_.emplace(plan, matrix);
+    }
+
+    SubsetSum window(std::uint64_t number) {
+        partials_.resize(window_segments(kernel_));
+        const std::uint64_t first = number * partials_.size();
+        in_lanes(partials_.size(), [&](std::uint64_t begin, std::uint64_t end) {
+            walk(first + begin, std::span(partials_).subspan(begin, end - begin));
+            call().advance(std::exp2(kernel_.segment_bits) * static_cast<double>(end - begin));
+        });
+        if (refining_walk_ && !refined_.all) refine(first);
+        return sum_of_window(f_, std::span<const PartialOf<A>>(partials_));
+    }
+
+  private:
+    static constexpr bool may_refine = std::is_same_v<typename A::Sum, number::Real<double>::Sum>;
+
+    // f(begin, end) for as many items as there are lanes, and as many again, on all threads.
+    template <class F> static void in_lanes(std::uint64_t items, F f) {
+        constexpr std::uint64_t lanes = TreeWalk::lanes;
+        parallel_for((items + lanes - 1) / lanes,
+                     [&](std::uint64_t k) { f(k * lanes, std::min(items, (k + 1) * lanes)); });
+    }
+
+    void walk(std::uint64_t first, std::span<PartialOf<A>> partials) {
+        if constexpr (may_refine) {
+            if (refined_.all) {
+                std::vector<std::uint64_t> segments(partials.size());
+                std::iota(segments.begin(), segments.end(), first);
+                return refining_walk_->run(segments, partials.data());
+            }
+        }
+        walk_.run(first, partials, poll);
+    }
+
+    void refine(std::uint64_t first) {
+        if constexpr (may_refine) {
+            std::vector<std::uint64_t> chosen;
+            if (absolute_rest(partials_, refined_.most) > refined_.hopeless) return;
+            for (std::uint64_t k = 0; k < partials_.size(); ++k)
+                if (partials_[k].absolute > refined_.most) chosen.push_back(first + k);
+            std::vector<PartialOf<A>> sums(chosen.size());
+            in_lanes(chosen.size(), [&](std::uint64_t begin, std::uint64_t end) {
+                refining_walk_->run(std::span(chosen).subspan(begin, end - begin), &sums[begin]);
+            });
+            for (std::size_t k = 0; k < chosen.size(); ++k) partials_[chosen[k] - first] = sums[k];
+        }
+    }
+
+    const SubsetKernel &kernel_;
+    const A f_;
+    const RefinedSegments refined_;
+    const TreeWalk walk_;
+    std::optional<RefiningWalk> refining_walk_;
+    std::vector<PartialOf<A>> partials_;
+};
+
+class CpuWorker final : public WindowWorker {
+  public:
+    CpuWorker(const SubsetPlan &plan) : plan_(plan) {}
+
+    std::uint64_t at_once() const override { return 1; }
+
+    std::vector<SubsetSum> sums(const SubsetMatrix &matrix, std::uint64_t first,
+                                std::uint64_t count) override {
+        if (&matrix != matrix_) {
+            matrix_ = &matrix;
+            window_ = with_arithmetic_of(plan_.kernel.arithmetic, matrix.numbers, [&](const auto &f) {
+                using A = std::remove_cvref_t<decltype(f)>;
+                auto run = std::make_shared<TreeRun<A>>(plan_, f, matrix);
+                return std::function<SubsetSum(std::uint64_t)>(
+                    [run](std::uint64_t k) { return run->window(k); });
+            });
+        }
+        std::vector<SubsetSum> all;
+        for (std::uint64_t k = 0; k < count; ++k) all.push_back(window_(first + k));
+        return all;
+    }
+
+  private:
+    const SubsetPlan &plan_;
+    const SubsetMatrix *matrix_ = nullptr;
+    std::function<SubsetSum(std::uint64_t)> window_; // of that matrix
+};
+
+} // namespace
+
+std::unique_ptr<WindowWorker> tree_on_cpu(const SubsetPlan &plan) {
+    return std::make_unique<CpuWorker>(plan);
 }
 
 } // namespace libperm

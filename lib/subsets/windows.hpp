@@ -1,10 +1,10 @@
 // The sum over all subsets as windows of consecutive segments, as every engine that sums over subsets by a
-// kernel does it: who sums a window does not show in its bits.
+// kernel does it: who sums a window does not show in its bits. Engine `tree` also does on a CPU.
 #pragma once
 
 #include "lib/run/call.hpp"
-#include "lib/subsets/fixed_point_double.hpp"
-#include "lib/subsets/refined_segments.hpp"
+#include "lib/subsets/kernel_values.hpp"
+#include "lib/subsets/segments.hpp"
 
 #include <functional>
 #include <memory>
@@ -29,5 +29,8 @@ using WindowWorkers = std::vector<std::unique_ptr<WindowWorker>>;
 // there are others.
 std::vector<SubsetSum> sum_windows(const SubsetPlan &plan, const std::vector<SubsetMatrix> &matrices,
                                    const std::function<WindowWorkers()> &open);
+
+// Of a plan for engine `tree`. All that is given stays the caller's.
+std::unique_ptr<WindowWorker> tree_on_cpu(const SubsetPlan &plan);
 
 } // namespace libperm

@@ -1,12 +1,11 @@
 #include "lib/tape/gradient.hpp"
 
 #include "lib/base/error.hpp"
-#include "lib/number/bits.hpp"
-#include "lib/number/infinity.hpp"
-#include "lib/number/magnitude_range.hpp"
+#include "lib/number/doubles.hpp"
+#include "lib/number/state_number.hpp"
 #include "lib/run/call.hpp"
 #include "lib/run/memory_budget.hpp"
-#include "lib/tape/long_tape.hpp"
+#include "lib/tape/tape_steps.hpp"
 #include "preprocess/index.hpp"
 
 #include <algorithm>

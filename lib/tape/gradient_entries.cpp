@@ -1,7 +1,7 @@
 #include "lib/tape/gradient_entries.hpp"
 
 #include "lib/base/error.hpp"
-#include "lib/number/bits.hpp"
+#include "lib/number/doubles.hpp"
 #include "lib/number/wide_value.hpp"
 #include "lib/tape/tape_steps.hpp"
 #include "preprocess/index.hpp"

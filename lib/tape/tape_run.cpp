@@ -2,7 +2,7 @@
 
 #include "lib/base/aligned_doubles.hpp"
 #include "lib/frontier/cost.hpp"
-#include "lib/number/infinity.hpp"
+#include "lib/number/doubles.hpp"
 #include "lib/run/call.hpp"
 #include "preprocess/index.hpp"
 

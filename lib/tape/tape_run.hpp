@@ -4,8 +4,8 @@
 
 #include "jit/lanes/tape_walk.hpp"
 #include "lib/plan/plan.hpp"
-#include "lib/run/answer.hpp"
 #include "lib/run/escalation.hpp"
+#include "lib/run/results.hpp"
 #include "lib/tape/tape_steps.hpp"
 
 #include <array>

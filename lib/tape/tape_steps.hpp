@@ -1,8 +1,10 @@
-// Which states and moves a pattern has (jit/program/tape.hpp).
+// Tapes: which states and moves a pattern has, of a small one and of one as long as memory allows.
 #pragma once
 
 #include "jit/program/tape.hpp"
-#include "preprocess/frontier_program.hpp"
+#include "lib/input/options.hpp"
+#include "lib/run/call.hpp"
+#include "preprocess/frontier_steps.hpp"
 #include "preprocess/pattern.hpp"
 
 #include <algorithm>
@@ -11,7 +13,7 @@
 
 namespace libperm {
 
-// What a tape is of. Its last lines, if they are free ones (lib/input/written_out.hpp), are one that any
+// What a tape is of. Its last lines, if they are free ones (lib/input/input_pattern.hpp), are one that any
 // number of lines takes: how many of them are used follows from what else is, and that they come in any order
 // is counted once. So the tape's value is not to be divided by the factorial of their number.
 struct TapePattern {
@@ -30,7 +32,7 @@ struct TapePattern {
 FrontierOrder find_tape_order(const TapePattern &pattern, std::uint64_t seed,
                               MemoryAccount *account = nullptr, double most_moves = 1e300);
 
-// The steps that a tape is written from. `samples`: of what is reachable (preprocess/frontier_program.hpp).
+// The steps that a tape is written from. `samples`: of what is reachable (preprocess/frontier_steps.hpp).
 FrontierProgram tape_program(const TapePattern &pattern, const FrontierOrder &order, int samples = 0);
 
 constexpr std::int32_t most_tape_slots = 128; // lines that wait at once: no tape of more
@@ -39,5 +41,21 @@ constexpr std::int32_t most_tape_slots = 128; // lines that wait at once: no tap
 // that a pattern without one has no moves at all. Polling may throw.
 std::optional<Tape> make_tape(const FrontierProgram &program, const Pattern &pattern,
                               std::int64_t most_moves);
+
+// A tape as long as memory allows, for what goes back along the frontier: derivatives, samples.
+
+struct TapeWish {
+    double most_moves = 0x1p32;
+    // Who has another way for what is a little longer: where a path has too many moves, but not so many, no
+    // tree is looked for.
+    double far_moves = 0;
+};
+
+// Along a path, or on a tree where this has less than half as many moves. `who` keeps the states, in the
+// texts of refusals: "a gradient". Throws Error (PERM_REFUSED_MEMORY, PERM_UNSUPPORTED).
+Tape long_tape(const TapePattern &pattern, const Options &options, const char *who,
+               const TapeWish &wish = {});
+
+std::int64_t bytes_of(const Tape &tape);
 
 } // namespace libperm

@@ -3,10 +3,10 @@
 //     PERM_TEST_SEED=7 PERM_TEST_MULTIPLIER=42 build/release/tests/test_bounds_numbers
 #include "lib/base/error.hpp"
 #include "lib/execute/execute.hpp"
-#include "lib/run/answer.hpp"
 #include "lib/run/call.hpp"
-#include "lib/subsets/fixed_point_double.hpp"
-#include "lib/subsets/refined_segments.hpp"
+#include "lib/run/results.hpp"
+#include "lib/subsets/kernel_values.hpp"
+#include "lib/subsets/segments.hpp"
 #include "lib/subsets/subset_sum.hpp"
 #include "preprocess/scaling.hpp"
 #include "tests/support/adversarial.hpp"

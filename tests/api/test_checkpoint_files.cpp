@@ -3,8 +3,7 @@
 #include "bench/families.hpp"
 #include "capi/task_source.hpp"
 #include "lib/base/archive.hpp"
-#include "lib/base/seal.hpp"
-#include "lib/run/kept_pieces.hpp"
+#include "lib/run/tasks.hpp"
 #include "tests/support/at_once.hpp"
 #include "tests/support/check.hpp"
 #include "tests/support/checkpointed.hpp"
@@ -52,7 +51,7 @@ LargeCase case_of(std::int64_t n, std::uint64_t seed) {
     return c;
 }
 
-// The fields of a checkpoint, as lib/run/kept_pieces.hpp has them in its file.
+// The fields of a checkpoint, as lib/run/tasks.hpp has them in its file.
 struct Fields {
     std::string kind;
     std::vector<std::string> digests;

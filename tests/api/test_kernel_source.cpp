@@ -1,6 +1,6 @@
 // The kernel of a plan as text, and the folder of compiled kernels, by the C API; neither needs a GPU.
 #include "bench/families.hpp"
-#include "jit/compile/cubin_cache.hpp"
+#include "jit/compile/disk_cache.hpp"
 #include "jit/compile/nvrtc.hpp"
 #include "lib/run/gpu_device.hpp"
 #include "tests/support/check.hpp"

@@ -1,7 +1,7 @@
 // memory_limit_bytes where exact numbers would need far more than doubles do, and calls that are stopped
 // anywhere.
 #include "bench/families.hpp"
-#include "lib/run/outcome.hpp"
+#include "lib/run/results.hpp"
 #include "tests/support/calls.hpp"
 #include "tests/support/check.hpp"
 #include "tests/support/run.hpp"

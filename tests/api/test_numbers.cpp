@@ -1,9 +1,9 @@
 // Complex, exact, rectangular and repeated: every precision on the CPU through the C API, against exact
 // permanents over Q(i).
+#include "lib/number/block_grids.hpp"
 #include "lib/number/chinese_remainder.hpp"
-#include "lib/number/integer_block.hpp"
 #include "lib/number/residues.hpp"
-#include "lib/run/answer.hpp"
+#include "lib/run/results.hpp"
 #include "tests/support/gaussian_blocks.hpp"
 #include "tests/support/gaussian_calls.hpp"
 #include "tests/support/oracle.hpp"

@@ -5,7 +5,7 @@
 #include "lib/execute/execute.hpp"
 #include "lib/frontier/plan.hpp"
 #include "lib/report/report.hpp"
-#include "lib/ryser/plan.hpp"
+#include "lib/ryser/engine.hpp"
 #include "lib/saved/bytes.hpp"
 #include "lib/subsets/plan.hpp"
 #include "tests/support/branch_plans.hpp"

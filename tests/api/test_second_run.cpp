@@ -3,7 +3,7 @@
 #include "bench/families.hpp"
 #include "lib/base/error.hpp"
 #include "lib/run/call.hpp"
-#include "lib/run/outcome.hpp"
+#include "lib/run/results.hpp"
 #include "tests/support/blocks.hpp"
 #include "tests/support/check.hpp"
 #include "tests/support/gaussian_calls.hpp"

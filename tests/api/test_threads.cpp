@@ -1,9 +1,9 @@
 // The same bits whatever the number of threads, on problems large enough that the parallel code really runs.
 #include "bench/families.hpp"
 #include "lib/base/threads.hpp"
-#include "lib/frontier/frontier.hpp"
+#include "lib/frontier/forms.hpp"
 #include "lib/input/matrix.hpp"
-#include "lib/run/outcome.hpp"
+#include "lib/run/results.hpp"
 #include "tests/support/check.hpp"
 #include "tests/support/random_matrix.hpp"
 #include "tests/support/run.hpp"

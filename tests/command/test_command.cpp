@@ -1,5 +1,5 @@
 // The perm command as a user or a script sees it: what it prints where, and its exit codes.
-#include "capi/command/progress.hpp"
+#include "capi/command/output.hpp"
 #include "tests/support/command.hpp"
 
 #include <doctest/doctest.h>

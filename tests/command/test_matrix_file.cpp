@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-#include "file_error.hpp"
+#include "file_text.hpp"
 #include "matrix_file.hpp"
 
 #include <cmath>

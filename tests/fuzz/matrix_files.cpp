@@ -2,8 +2,8 @@
 #include "tests/fuzz/target.hpp"
 #include "tests/support/packed_files.hpp"
 
-#include "file_error.hpp"
-#include "gunzip.hpp"
+#include "compressed.hpp"
+#include "file_text.hpp"
 #include "matrix_file.hpp"
 
 #include <sstream>

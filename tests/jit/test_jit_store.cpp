@@ -1,8 +1,8 @@
 // From a key to a loaded module. It needs NVRTC and a driver, of which
 // PERM_CUDA_DRIVER may name a fake one. All of it runs in processes of their
 // own: each starts with nothing in its memory.
-#include "jit/compile/cubin_cache.hpp"
-#include "jit/compile/kernel_store.hpp"
+#include "jit/compile/disk_cache.hpp"
+#include "jit/compile/kernels.hpp"
 #include "jit/compile/nvrtc.hpp"
 #include "jit/driver/jit_error.hpp"
 #include "jit/queue/gpu_queue.hpp"

@@ -1,12 +1,11 @@
 // The order in which kernels with rows in shared memory take a leaf's instructions: the same values, fewer at
 // once.
-#include "jit/kernel/leaf_order.hpp"
-#include "jit/kernel/leaf_registers.hpp"
+#include "jit/kernel/leaf.hpp"
 
 #include "bench/families.hpp"
-#include "jit/program/tree_program.hpp"
-#include "lib/subsets/ones.hpp"
+#include "jit/program/tree.hpp"
 #include "lib/subsets/plan.hpp"
+#include "lib/subsets/subset_sum.hpp"
 #include "tests/support/run.hpp"
 #include "tests/support/trees.hpp"
 

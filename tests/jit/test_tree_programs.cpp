@@ -1,6 +1,6 @@
 // The tree engine on a CPU against exact permanents: trees as they are planned, and of any shape.
 #include "lib/run/call.hpp"
-#include "lib/run/outcome.hpp"
+#include "lib/run/results.hpp"
 #include "lib/subsets/subset_sum.hpp"
 #include "tests/support/exactly.hpp"
 #include "tests/support/run.hpp"

@@ -1,10 +1,10 @@
 // Who runs which shard, as all ranks conclude it from their reports, and what rank 0 makes of these; ranks
 // are played here.
-#include "capi/mpi/shards.hpp"
+#include "capi/mpi/ranks.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/log.hpp"
 #include "lib/input/options.hpp"
-#include "lib/run/kept_pieces.hpp"
+#include "lib/run/tasks.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>

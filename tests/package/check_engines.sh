@@ -17,7 +17,7 @@ rooms_of() { # the folders that are an engine's own
 # Files that name one all the same, and what is to come of it. This list only grows shorter.
 allowed() { # ENGINE
     case $1 in
-    glynn) echo 'lib/estimates/(additive|request)\.cpp' ;; # a method of estimating has its name
+    glynn) echo 'lib/estimates/(additive|sample_pieces)\.cpp' ;; # a method of estimating has its name
     frontier) echo 'capi/command/cmd_shard\.cpp' ;;       # asks how many runners a plan has work for
     *) echo none ;;
     esac

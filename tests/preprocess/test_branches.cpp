@@ -1,5 +1,5 @@
 // Branch decompositions: trees under search against their definition, and the search itself.
-#include "preprocess/branch_lines.hpp"
+#include "preprocess/branch_decomposition.hpp"
 #include "preprocess/branch_program.hpp"
 #include "preprocess/branch_search.hpp"
 #include "preprocess/branch_starts.hpp"

@@ -1,10 +1,10 @@
 // The reductions from inside: each alone, and all in any order, leave the permanent as it is - exactly.
 #include "bench/families.hpp"
 #include "lib/input/matrix.hpp"
-#include "lib/run/outcome.hpp"
+#include "lib/run/results.hpp"
+#include "preprocess/compression.hpp"
 #include "preprocess/decompose.hpp"
 #include "preprocess/dulmage_mendelsohn.hpp"
-#include "preprocess/forbert_marx.hpp"
 #include "preprocess/matching.hpp"
 #include "preprocess/scaling.hpp"
 #include "tests/support/oracle.hpp"

@@ -1,8 +1,8 @@
 // Kinds of equal lines of a graph, against their definition, and what keeps them equal.
 #include "bench/families.hpp"
-#include "lib/number/integer_block.hpp"
-#include "preprocess/equal_lines.hpp"
+#include "lib/number/block_grids.hpp"
 #include "preprocess/matching.hpp"
+#include "preprocess/repeated_lines.hpp"
 #include "preprocess/scaling.hpp"
 #include "tests/support/repeated_graph.hpp"
 #include "tests/support/run.hpp"

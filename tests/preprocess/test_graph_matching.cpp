@@ -1,5 +1,5 @@
 // Perfect matchings of graphs, and entries that are in none, against a search over all sets of lines.
-#include "preprocess/gallai_edmonds.hpp"
+#include "preprocess/graph_parts.hpp"
 #include "tests/lib/bjorklund/graphs.hpp"
 #include "tests/support/graph_matchings.hpp"
 #include "tests/support/run.hpp"

@@ -5,7 +5,7 @@
 #include "preprocess/decompose.hpp"
 #include "preprocess/dulmage_mendelsohn.hpp"
 #include "preprocess/frontier_order.hpp"
-#include "preprocess/frontier_program.hpp"
+#include "preprocess/frontier_steps.hpp"
 #include "preprocess/matching.hpp"
 #include "preprocess/scaling.hpp"
 #include "tests/support/hubs.hpp"

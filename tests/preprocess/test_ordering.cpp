@@ -1,6 +1,5 @@
 // The permanent ordering and the partition of its result, against slow versions of both and docs/ordering.md.
 #include "bench/families.hpp"
-#include "preprocess/partitioning.hpp"
 #include "preprocess/permanent_ordering.hpp"
 #include "tests/support/pattern.hpp"
 #include "tests/support/run.hpp"

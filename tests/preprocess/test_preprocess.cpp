@@ -1,7 +1,7 @@
 // What preprocess/ promises, seen from inside.
 #include "bench/families.hpp"
-#include "preprocess/frontier_program.hpp"
-#include "preprocess/frontier_state.hpp"
+#include "preprocess/frontier_states.hpp"
+#include "preprocess/frontier_steps.hpp"
 #include "preprocess/matching.hpp"
 #include "preprocess/scaling.hpp"
 #include "tests/support/pattern.hpp"

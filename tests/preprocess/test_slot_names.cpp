@@ -1,8 +1,7 @@
 // The names of a frontier's slots: low are those which entries lie in least.
 #include "bench/families.hpp"
 #include "lib/number/combinations.hpp"
-#include "preprocess/frontier_program.hpp"
-#include "preprocess/slot_names.hpp"
+#include "preprocess/frontier_steps.hpp"
 #include "tests/support/pattern.hpp"
 #include "tests/support/run.hpp"
 

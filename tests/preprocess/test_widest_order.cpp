@@ -1,7 +1,7 @@
 // Orders for a form that takes so many open columns at most.
 #include "bench/families.hpp"
 #include "preprocess/frontier_order.hpp"
-#include "preprocess/frontier_program.hpp"
+#include "preprocess/frontier_steps.hpp"
 #include "tests/support/pattern.hpp"
 #include "tests/support/run.hpp"
 

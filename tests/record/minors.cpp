@@ -1,8 +1,7 @@
 #include "tests/record/host.hpp"
 
 #include "bench/families.hpp"
-#include "lib/glynn/minors/left_out_on_device.hpp"
-#include "lib/glynn/minors/left_out_pieces.hpp"
+#include "lib/glynn/minors/left_out_in_pieces.hpp"
 #include "tests/record/played.hpp"
 
 #include <cmath>

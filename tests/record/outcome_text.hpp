@@ -2,7 +2,7 @@
 #pragma once
 
 #include "bench/record/lines.hpp"
-#include "lib/run/outcome.hpp"
+#include "lib/run/results.hpp"
 
 #include <fmt/format.h>
 

@@ -1,10 +1,9 @@
 #include "tests/record/host.hpp"
 
 #include "jit/kernel/subset_source.hpp"
-#include "lib/subsets/fixed_point_wide.hpp"
-#include "lib/subsets/launch.hpp"
-#include "lib/subsets/residue_values.hpp"
-#include "lib/subsets/segment_sum.hpp"
+#include "lib/subsets/kernel_on_device.hpp"
+#include "lib/subsets/kernel_values.hpp"
+#include "lib/subsets/segments.hpp"
 #include "tests/record/outcome_text.hpp"
 #include "tests/support/host_kernel.hpp"
 #include "tests/support/trees.hpp"

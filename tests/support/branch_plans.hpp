@@ -2,7 +2,7 @@
 #pragma once
 
 #include "lib/frontier/cost.hpp"
-#include "lib/frontier/frontier_plan.hpp"
+#include "lib/frontier/plan.hpp"
 #include "preprocess/branch_program.hpp"
 #include "tests/support/branch_cases.hpp"
 #include "tests/support/plan_in_memory.hpp"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "lib/number/scaled.hpp"
-#include "preprocess/tracked.hpp"
+#include "preprocess/numbers.hpp"
 #include "tests/support/oracle.hpp"
 
 inline oracle::Exact times_power(oracle::Exact q, std::int64_t exp2) {

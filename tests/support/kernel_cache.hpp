@@ -1,7 +1,7 @@
 // The cache of compiled kernels as its tests use it, and what lies in its folder.
 #pragma once
 
-#include "jit/compile/cubin_cache.hpp"
+#include "jit/compile/disk_cache.hpp"
 #include "tests/support/run.hpp"
 
 #include <doctest/doctest.h>

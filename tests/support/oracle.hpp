@@ -4,7 +4,7 @@
 
 #include <perm.hpp>
 
-#include "preprocess/gaussian.hpp"
+#include "preprocess/numbers.hpp"
 
 #include <gmpxx.h>
 

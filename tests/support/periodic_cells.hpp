@@ -4,7 +4,7 @@
 #include "bench/families.hpp"
 #include "lib/periodic/answers/exact_terms.hpp"
 #include "lib/periodic/answers/periodic_plan.hpp"
-#include "lib/run/outcome.hpp"
+#include "lib/run/results.hpp"
 #include "tests/support/exactly.hpp"
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // A function in a call's place: what is polled in its scope, by any thread that works for it, calls it.
 #pragma once
 
-#include "preprocess/poll.hpp"
+#include "preprocess/limits.hpp"
 
 #include <functional>
 #include <utility>

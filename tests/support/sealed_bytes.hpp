@@ -1,4 +1,4 @@
-// Bytes behind a seal (lib/base/seal.hpp), changed so that its checksum is right again.
+// Bytes behind a seal (lib/base/archive.hpp), changed so that its checksum is right again.
 #pragma once
 
 #include "bench/families.hpp"

@@ -4,7 +4,7 @@
 
 #include "bench/families.hpp"
 #include "lib/run/call.hpp"
-#include "lib/run/outcome.hpp"
+#include "lib/run/results.hpp"
 #include "lib/subsets/subset_sum.hpp"
 #include "tests/support/host_queue.hpp"
 #include "tests/support/oracle.hpp"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "bench/families.hpp"
-#include "jit/program/tree_program.hpp"
+#include "jit/program/tree.hpp"
 #include "lib/input/matrix.hpp"
 #include "lib/subsets/plan.hpp"
 #include "lib/subsets/tree_plan.hpp"

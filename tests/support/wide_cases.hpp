@@ -2,8 +2,8 @@
 #pragma once
 
 #include "bench/families.hpp"
-#include "lib/frontier/frontier.hpp"
-#include "lib/run/outcome.hpp"
+#include "lib/frontier/forms.hpp"
+#include "lib/run/results.hpp"
 #include "tests/support/exactly.hpp"
 
 #include <algorithm>

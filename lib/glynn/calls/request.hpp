@@ -3,7 +3,7 @@
 
 #include "lib/input/call_watch.hpp"
 #include "lib/input/engine.hpp"
-#include "lib/input/matrix_function.hpp"
+#include "lib/input/input_pattern.hpp"
 #include "lib/number/precision.hpp"
 
 #include <perm.h>

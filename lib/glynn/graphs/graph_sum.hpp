@@ -3,8 +3,8 @@
 #pragma once
 
 #include "lib/glynn/dense_sum.hpp"
-#include "lib/input/matrix_function.hpp"
-#include "lib/run/doubles_graph.hpp"
+#include "lib/input/input_pattern.hpp"
+#include "lib/run/engine_input.hpp"
 #include "preprocess/repeated_lines.hpp"
 
 #include <perm.h>

@@ -6,11 +6,10 @@
 #include "lib/base/error.hpp"
 #include "lib/base/system.hpp"
 #include "lib/base/threads.hpp"
-#include "lib/input/dense.hpp"
-#include "lib/run/gpu_queues.hpp"
+#include "lib/input/matrix.hpp"
+#include "lib/run/gpu_device.hpp"
 #include "lib/run/numbered_sum.hpp"
 #include "lib/run/placement.hpp"
-#include "lib/run/plan_machine.hpp"
 #include "preprocess/index.hpp"
 
 #include <algorithm>

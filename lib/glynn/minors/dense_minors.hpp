@@ -2,11 +2,11 @@
 #pragma once
 
 #include "lib/glynn/grid_matrix.hpp"
-#include "lib/glynn/minors/left_out_pieces.hpp"
+#include "lib/glynn/minors/left_out_in_pieces.hpp"
 #include "lib/input/options.hpp"
 #include "lib/run/call.hpp"
-#include "lib/run/parts.hpp"
-#include "lib/run/task.hpp"
+#include "lib/run/task_parts.hpp"
+#include "lib/run/tasks.hpp"
 
 #include <perm.h>
 

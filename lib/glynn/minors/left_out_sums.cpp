@@ -2,9 +2,9 @@
 
 #include "jit/lanes/minor_sum.hpp"
 #include "lib/base/aligned_doubles.hpp"
-#include "lib/glynn/term_answer.hpp"
+#include "lib/glynn/dense_sum.hpp"
 #include "lib/number/ball.hpp"
-#include "lib/number/bits.hpp"
+#include "lib/number/doubles.hpp"
 
 #include <cmath>
 #include <numeric>

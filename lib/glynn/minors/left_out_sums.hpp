@@ -4,9 +4,9 @@
 // docs/accuracy.md, "Minors".
 #pragma once
 
-#include "jit/kernel/left_out.hpp"
+#include "jit/kernel/sign_sums.hpp"
 #include "jit/lanes/gradient_sum.hpp"
-#include "jit/lanes/line_sums.hpp"
+#include "jit/lanes/grid_columns.hpp"
 #include "lib/glynn/grid_matrix.hpp"
 #include "lib/run/call.hpp"
 #include "lib/run/numbered_sum.hpp"

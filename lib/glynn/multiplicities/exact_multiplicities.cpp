@@ -2,18 +2,18 @@
 
 #include "jit/text/text.hpp"
 #include "lib/base/threads.hpp"
-#include "lib/glynn/entries.hpp"
 #include "lib/glynn/multiplicities/linear_powers.hpp"
+#include "lib/glynn/small_matrix.hpp"
 #include "lib/input/matrix.hpp"
 #include "lib/number/chinese_remainder.hpp"
 #include "lib/number/residues.hpp"
 #include "lib/run/call.hpp"
-#include "lib/run/cost.hpp"
+#include "lib/run/candidates.hpp"
 #include "lib/run/escalation.hpp"
 #include "lib/run/placement.hpp"
-#include "lib/ryser/ryser.hpp"
-#include "preprocess/gaussian.hpp"
+#include "lib/ryser/engine.hpp"
 #include "preprocess/index.hpp"
+#include "preprocess/numbers.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "lib/input/options.hpp"
-#include "lib/run/outcome.hpp"
+#include "lib/run/results.hpp"
 
 #include <perm.h>
 
@@ -16,7 +16,7 @@ struct ExactMultiplicities {
     std::int64_t n = 0, nnz = 0;
 };
 
-// A sum over counts (lib/ryser/ryser.hpp) modulo primes, of what would have millions of entries, in memory
+// A sum over counts (lib/ryser/engine.hpp) modulo primes, of what would have millions of entries, in memory
 // for the kinds alone. Empty where the general road is to answer: the matrix is smaller, has too many kinds,
 // or the options want something else. Throws Error when stopped by its call.
 std::optional<ExactMultiplicities> compute_exact_multiplicities(const perm_csr *a, const Options &options);

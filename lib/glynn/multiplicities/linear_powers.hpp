@@ -2,8 +2,7 @@
 // lines.
 #pragma once
 
-#include "preprocess/memory_account.hpp"
-#include "preprocess/poll.hpp"
+#include "preprocess/limits.hpp"
 
 #include <gmpxx.h>
 

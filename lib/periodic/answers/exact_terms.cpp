@@ -7,7 +7,7 @@
 #include "lib/periodic/answers/float_terms.hpp"
 #include "lib/periodic/answers/lane_walk.hpp"
 #include "lib/periodic/answers/residue_terms.hpp"
-#include "lib/periodic/table/table_on_device.hpp"
+#include "lib/periodic/table/table_walk.hpp"
 #include "lib/run/pieces.hpp"
 #include "preprocess/parallel.hpp"
 

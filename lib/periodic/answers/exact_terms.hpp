@@ -3,12 +3,12 @@
 
 #include "jit/lanes/residue_sums.hpp"
 #include "jit/number/arithmetic.hpp"
-#include "jit/queue/device_queues.hpp"
-#include "lib/base/fields.hpp"
-#include "lib/number/residue_numbers.hpp"
+#include "jit/queue/device_queue.hpp"
+#include "lib/base/archive.hpp"
+#include "lib/number/state_number.hpp"
 #include "lib/periodic/answers/residue_terms.hpp"
 #include "lib/run/numbered_sum.hpp"
-#include "lib/run/outcome.hpp"
+#include "lib/run/results.hpp"
 
 #include <cstdint>
 #include <string>

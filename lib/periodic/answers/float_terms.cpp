@@ -2,13 +2,13 @@
 
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
-#include "lib/number/wide_entries.hpp"
+#include "lib/number/wide_value.hpp"
 #include "lib/periodic/answers/growth.hpp"
 #include "lib/periodic/answers/squares.hpp"
 #include "lib/periodic/answers/terms.hpp"
-#include "lib/periodic/period/sectors.hpp"
-#include "lib/periodic/power/dense_matrix.hpp"
-#include "preprocess/log_factorial.hpp"
+#include "lib/periodic/period/period_loops.hpp"
+#include "lib/periodic/power/sector_powers.hpp"
+#include "preprocess/binomials.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "lib/periodic/answers/periodic_plan.hpp"
-#include "lib/run/outcome.hpp"
+#include "lib/run/results.hpp"
 
 #include <vector>
 

@@ -5,7 +5,6 @@
 #include "lib/number/chinese_remainder.hpp"
 #include "lib/number/residues.hpp"
 #include "lib/periodic/answers/float_terms.hpp"
-#include "lib/periodic/answers/recurrence.hpp"
 #include "lib/periodic/answers/residue_terms.hpp"
 #include "lib/run/placement.hpp"
 #include "preprocess/parallel.hpp"

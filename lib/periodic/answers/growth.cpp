@@ -1,18 +1,17 @@
 #include "lib/periodic/answers/growth.hpp"
 
-#include "jit/queue/device_queues.hpp"
+#include "jit/queue/device_queue.hpp"
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/log.hpp"
 #include "lib/base/system.hpp"
 #include "lib/number/ball.hpp"
-#include "lib/number/infinity.hpp"
+#include "lib/number/doubles.hpp"
 #include "lib/number/wide_value.hpp"
 #include "lib/periodic/answers/residue_terms.hpp"
-#include "lib/periodic/cell/symmetries.hpp"
+#include "lib/periodic/cell/periodic_matrix.hpp"
 #include "lib/periodic/period/period_walk.hpp"
-#include "lib/periodic/table/table_on_cpu.hpp"
-#include "lib/periodic/table/table_on_device.hpp"
+#include "lib/periodic/table/table_walk.hpp"
 
 #include <algorithm>
 #include <array>

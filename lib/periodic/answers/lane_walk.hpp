@@ -4,8 +4,8 @@
 
 #include "jit/lanes/residue_sums.hpp"
 #include "lib/periodic/answers/periodic_plan.hpp"
-#include "lib/periodic/period/period_writer.hpp"
-#include "preprocess/poll.hpp"
+#include "lib/periodic/period/period_levels.hpp"
+#include "preprocess/limits.hpp"
 
 #include <cstddef>
 #include <cstdint>

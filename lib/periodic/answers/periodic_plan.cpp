@@ -3,8 +3,8 @@
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/system.hpp"
+#include "lib/run/gpu_device.hpp"
 #include "lib/run/placement.hpp"
-#include "lib/run/plan_machine.hpp"
 
 #include <algorithm>
 #include <array>

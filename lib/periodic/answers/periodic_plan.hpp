@@ -2,7 +2,7 @@
 #pragma once
 
 #include "lib/input/options.hpp"
-#include "lib/periodic/period/period_operator.hpp"
+#include "lib/periodic/period/period_levels.hpp"
 #include "lib/periodic/table/table_program.hpp"
 #include "lib/run/call.hpp"
 

@@ -5,10 +5,10 @@
 #include "lib/base/archive.hpp"
 #include "lib/base/error.hpp"
 #include "lib/periodic/answers/float_terms.hpp"
-#include "lib/run/kept_pieces.hpp"
 #include "lib/run/outcome_bytes.hpp"
 #include "lib/run/pieces.hpp"
 #include "lib/run/placement.hpp"
+#include "lib/run/tasks.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -4,8 +4,8 @@
 #include "lib/periodic/answers/exact_terms.hpp"
 #include "lib/periodic/answers/periodic_plan.hpp"
 #include "lib/run/escalation.hpp"
-#include "lib/run/outcome.hpp"
-#include "lib/run/task.hpp"
+#include "lib/run/results.hpp"
+#include "lib/run/tasks.hpp"
 
 #include <cstdint>
 #include <string>

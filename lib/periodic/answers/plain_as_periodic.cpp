@@ -4,7 +4,7 @@
 #include "lib/base/error.hpp"
 #include "lib/base/system.hpp"
 #include "lib/periodic/answers/periodic_task.hpp"
-#include "lib/periodic/cell/recognition.hpp"
+#include "lib/periodic/cell/found_cells.hpp"
 #include "lib/run/escalation.hpp"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 
 #include "lib/input/matrix.hpp"
 #include "lib/periodic/answers/periodic_plan.hpp"
-#include "lib/run/outcome.hpp"
+#include "lib/run/results.hpp"
 
 #include <cstdint>
 #include <functional>

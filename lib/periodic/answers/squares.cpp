@@ -1,11 +1,9 @@
 #include "lib/periodic/answers/squares.hpp"
 
 #include "jit/number/number.hpp"
-#include "lib/number/bits.hpp"
-#include "lib/number/montgomery.hpp"
-#include "lib/number/wide_entries.hpp"
-#include "lib/number/with_fma.hpp"
-#include "lib/periodic/power/dense_matrix.hpp"
+#include "lib/number/doubles.hpp"
+#include "lib/number/residues.hpp"
+#include "lib/number/wide_value.hpp"
 #include "lib/periodic/power/sector_powers.hpp"
 
 #include <algorithm>

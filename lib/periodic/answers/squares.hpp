@@ -2,8 +2,8 @@
 // residues (docs/periodic.md, "Powers").
 #pragma once
 
-#include "lib/number/ranged.hpp"
 #include "lib/number/residues.hpp"
+#include "lib/number/state_number.hpp"
 #include "lib/periodic/answers/periodic_plan.hpp"
 
 #include <cstdint>

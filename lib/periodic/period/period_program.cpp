@@ -2,8 +2,8 @@
 
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
+#include "preprocess/binomials.hpp"
 #include "preprocess/index.hpp"
-#include "preprocess/log_factorial.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,10 +2,9 @@
 #pragma once
 
 #include "jit/number/number.hpp"
-#include "lib/number/ranged.hpp"
-#include "lib/number/residue_numbers.hpp"
-#include "lib/number/with_fma.hpp"
-#include "lib/periodic/period/period_operator.hpp"
+#include "lib/number/doubles.hpp"
+#include "lib/number/state_number.hpp"
+#include "lib/periodic/period/period_levels.hpp"
 #include "lib/run/call.hpp"
 #include "lib/run/numbered_sum.hpp"
 #include "preprocess/parallel.hpp"

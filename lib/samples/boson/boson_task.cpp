@@ -7,7 +7,7 @@
 #include "lib/run/pieces.hpp"
 #include "lib/run/placement.hpp"
 #include "lib/samples/boson/boson_shot.hpp"
-#include "lib/samples/shot_part.hpp"
+#include "lib/samples/sampled_parts.hpp"
 #include "lib/saved/bytes.hpp"
 #include "preprocess/index.hpp"
 

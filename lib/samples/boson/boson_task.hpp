@@ -6,8 +6,8 @@
 
 #include "lib/input/options.hpp"
 #include "lib/run/numbered_sum.hpp"
-#include "lib/run/task.hpp"
-#include "lib/samples/boson/amplitudes.hpp"
+#include "lib/run/tasks.hpp"
+#include "lib/samples/boson/boson_shot.hpp"
 
 #include <perm.h>
 

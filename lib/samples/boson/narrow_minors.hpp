@@ -10,8 +10,7 @@
 // state is looked for, and no plan written down.
 #pragma once
 
-#include "preprocess/memory_account.hpp"
-#include "preprocess/poll.hpp"
+#include "preprocess/limits.hpp"
 
 #include <complex>
 #include <cstdint>

@@ -1,8 +1,8 @@
 // The lines of a block, rows or columns, in an order in which few lines of the other side are open at a time.
 #pragma once
 
+#include "preprocess/limits.hpp"
 #include "preprocess/pattern.hpp"
-#include "preprocess/poll.hpp"
 
 #include <cstdint>
 #include <vector>

@@ -7,7 +7,7 @@
 #include "lib/run/call.hpp"
 #include "lib/samples/planar/narrow_order.hpp"
 #include "preprocess/index.hpp"
-#include "preprocess/tracked.hpp"
+#include "preprocess/numbers.hpp"
 
 #include <cmath>
 #include <cstdint>

@@ -3,9 +3,9 @@
 #include "jit/compile/digest.hpp"
 #include "lib/base/error.hpp"
 #include "lib/input/options.hpp"
-#include "lib/planar/faces.hpp"
+#include "lib/planar/drawing.hpp"
 #include "lib/planar/planar.hpp"
-#include "lib/run/engine_run.hpp"
+#include "lib/run/engine_input.hpp"
 #include "preprocess/scaling.hpp"
 
 #include <algorithm>

@@ -1,7 +1,5 @@
 #include "lib/structure/separable/generators.hpp"
 
-#include "lib/structure/separable/echelon.hpp"
-
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -105,6 +103,25 @@ std::optional<Generators> generators_of(const DenseResidues &matrix, const LineO
     const EntriesByStep entries(matrix, order);
     for (std::size_t k = 0; k < entries.steps(); ++k) found.diagonal.push_back(entries.of(k, k));
     return found;
+}
+
+void Echelon::leave_out_before(std::size_t place) {
+    std::erase_if(lines_, [place](const Line &line) { return line.last < place; });
+}
+
+std::optional<std::size_t> Echelon::add(const std::vector<std::uint64_t> &line, std::size_t last,
+                                        std::size_t kinds) {
+    std::size_t kind = 0;
+    const auto is_taken = [&] {
+        return std::any_of(lines_.begin(), lines_.end(), [kind](const Line &l) { return l.kind == kind; });
+    };
+    while (is_taken()) ++kind;
+    if (kind >= kinds) return {};
+    const auto behind =
+        std::find_if(lines_.begin(), lines_.end(), [last](const Line &other) { return other.last < last; });
+    const std::uint64_t inverse = field_.power(field_.to(line[last]), field_.prime() - 2);
+    lines_.insert(behind, {kind, last, inverse, line});
+    return kind;
 }
 
 } // namespace libperm

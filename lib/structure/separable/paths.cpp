@@ -1,6 +1,6 @@
 #include "lib/structure/separable/orders.hpp"
 
-#include "lib/structure/separable/echelon.hpp"
+#include "lib/structure/separable/generators.hpp"
 
 #include <algorithm>
 #include <array>

@@ -11,10 +11,9 @@
 //     P <- (a_kk - sum_s p_s q_s) P + sum_t u_t x_t E + sum_s p_s dE/dy_s.
 #include "lib/structure/separable/walk.hpp"
 
-#include "lib/number/montgomery.hpp"
-#include "lib/structure/separable/divisions.hpp"
+#include "lib/number/residues.hpp"
 #include "lib/structure/separable/moves.hpp"
-#include "preprocess/poll.hpp"
+#include "preprocess/limits.hpp"
 
 #include <algorithm>
 #include <array>

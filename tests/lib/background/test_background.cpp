@@ -1,7 +1,7 @@
 // Engine background where lines are of several classes: blocks u_i C_ab v_j but for few entries, and such as
 // are none, against exact sums over subsets and counts.
-#include "lib/background/rests.hpp"
-#include "lib/base/fields.hpp"
+#include "lib/background/counted_matchings.hpp"
+#include "lib/base/archive.hpp"
 #include "lib/saved/plan.hpp"
 #include "tests/support/check.hpp"
 #include "tests/support/plan_in_memory.hpp"

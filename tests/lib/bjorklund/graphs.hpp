@@ -2,7 +2,7 @@
 #pragma once
 
 #include "bench/families.hpp"
-#include "lib/run/outcome.hpp"
+#include "lib/run/results.hpp"
 #include "preprocess/block.hpp"
 #include "tests/support/exactly.hpp"
 #include "tests/support/gaussian_blocks.hpp"

@@ -1,15 +1,15 @@
 // Engine bjorklund from inside: hafnians and loop hafnians in every kind of numbers against the definition,
 // known ones, permanents, and with the same bits however the work is shared out.
-#include "lib/base/fields.hpp"
+#include "lib/base/archive.hpp"
 #include "lib/base/threads.hpp"
 #include "lib/bjorklund/bjorklund.hpp"
 #include "lib/input/machine.hpp"
 #include "lib/number/residues.hpp"
 #include "lib/plan/block_plan.hpp"
 #include "lib/plan/engines.hpp"
-#include "lib/run/outcome.hpp"
 #include "lib/run/proposals.hpp"
-#include "lib/ryser/ryser.hpp"
+#include "lib/run/results.hpp"
+#include "lib/ryser/engine.hpp"
 #include "lib/structure/structure.hpp"
 #include "tests/lib/bjorklund/graphs.hpp"
 #include "tests/support/exactly.hpp"

@@ -1,8 +1,6 @@
 // The kernels that a dense frontier's rows are run with on a GPU: few, each made for its rows.
 #include "bench/families.hpp"
-#include "lib/frontier/cube_kernels.hpp"
-#include "lib/frontier/dense_row.hpp"
-#include "lib/frontier/layout.hpp"
+#include "lib/frontier/dense_layout.hpp"
 #include "tests/support/run.hpp"
 
 #include <doctest/doctest.h>

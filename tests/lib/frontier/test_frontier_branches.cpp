@@ -1,7 +1,7 @@
 // The frontier on random trees, in all numbers, against exact permanents.
 #include "lib/base/threads.hpp"
 #include "lib/input/matrix.hpp"
-#include "preprocess/branch_lines.hpp"
+#include "preprocess/branch_decomposition.hpp"
 #include "preprocess/scaling.hpp"
 #include "tests/support/branch_cases.hpp"
 #include "tests/support/run.hpp"

@@ -1,7 +1,7 @@
 // Unions of sorted lists on a device, their kernel played on the host: what balanced paths have to get right.
 #include "bench/families.hpp"
 #include "jit/driver/jit_error.hpp"
-#include "jit/kernel/frontier_sparse.hpp"
+#include "jit/kernel/frontier.hpp"
 #include "jit/queue/device_queue.hpp"
 #include "tests/support/host_queue.hpp"
 #include "tests/support/run.hpp"

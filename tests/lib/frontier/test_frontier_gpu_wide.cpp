@@ -2,8 +2,7 @@
 // where there is one. The same bits as on the CPU; of residues the same residues.
 #include "jit/compile/nvrtc.hpp"
 #include "jit/driver/jit_error.hpp"
-#include "jit/kernel/frontier_dense.hpp"
-#include "jit/kernel/frontier_sparse.hpp"
+#include "jit/kernel/frontier.hpp"
 #include "jit/queue/gpu_queue.hpp"
 #include "lib/frontier/on_device.hpp"
 #include "lib/run/gpu_device.hpp"

@@ -4,7 +4,7 @@
 #include "lib/base/threads.hpp"
 #include "lib/frontier/slices.hpp"
 #include "lib/input/matrix.hpp"
-#include "lib/run/outcome.hpp"
+#include "lib/run/results.hpp"
 #include "tests/support/run.hpp"
 #include "tests/support/wide_cases.hpp"
 

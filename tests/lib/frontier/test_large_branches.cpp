@@ -1,10 +1,10 @@
 // Trees of 10^5 leaves on a small stack: nothing in them recurs as deep as they are.
-#include "lib/frontier/frontier.hpp"
+#include "lib/frontier/forms.hpp"
 #include "lib/frontier/plan.hpp"
 #include "lib/input/options.hpp"
-#include "lib/run/outcome.hpp"
+#include "lib/run/results.hpp"
 #include "lib/structure/structure.hpp"
-#include "preprocess/branch_lines.hpp"
+#include "preprocess/branch_decomposition.hpp"
 #include "preprocess/branch_program.hpp"
 #include "tests/support/exactly.hpp"
 

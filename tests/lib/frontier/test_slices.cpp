@@ -5,7 +5,7 @@
 #include "lib/frontier/cost.hpp"
 #include "lib/frontier/slices.hpp"
 #include "lib/input/matrix.hpp"
-#include "lib/run/outcome.hpp"
+#include "lib/run/results.hpp"
 #include "preprocess/scaling.hpp"
 #include "tests/support/blocks.hpp"
 #include "tests/support/check.hpp"
@@ -80,7 +80,7 @@ bool is_dead(const Prepared &p, const FrontierProgram &program) {
     return oracle::by_frontier(matrix_of(p, program, true)) == 0;
 }
 
-// Everything frontier_program.hpp says of a program without counters, and that it is a part of the whole.
+// Everything frontier_steps.hpp says of a program without counters, and that it is a part of the whole.
 void check_program(const Prepared &p, const FrontierProgram &program, const FrontierProgram &whole) {
     REQUIRE(program.steps.size() == whole.steps.size());
     CHECK(program.slots == whole.slots);

@@ -1,11 +1,9 @@
 // The straight road of small matrices from inside: its two grids, its integers, and what it leaves to others.
 #include "bench/families.hpp"
-#include "lib/glynn/calls/compute_small.hpp"
-#include "lib/glynn/glynn_double.hpp"
+#include "lib/glynn/calls/small_calls.hpp"
+#include "lib/glynn/dense_sum.hpp"
 #include "lib/glynn/glynn_integers.hpp"
-#include "lib/glynn/small_grid.hpp"
 #include "lib/glynn/small_matrix.hpp"
-#include "lib/glynn/term_answer.hpp"
 #include "tests/support/exactly.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/run.hpp"

@@ -3,10 +3,10 @@
 // threads.
 #include "lib/base/threads.hpp"
 #include "lib/hermite/hermite.hpp"
-#include "lib/number/integer_block.hpp"
+#include "lib/number/block_grids.hpp"
 #include "lib/number/residues.hpp"
-#include "lib/run/outcome.hpp"
-#include "preprocess/equal_lines.hpp"
+#include "lib/run/results.hpp"
+#include "preprocess/repeated_lines.hpp"
 #include "preprocess/scaling.hpp"
 #include "tests/support/exactly.hpp"
 #include "tests/support/repeated_graph.hpp"

@@ -1,8 +1,8 @@
 // What engine low_rank and the permanent of a product multiply: monomials by their places, polynomials, sums
 // of products modulo primes.
 #include "bench/families.hpp"
-#include "lib/low_rank/integer_factors.hpp"
 #include "lib/low_rank/permanent_of_forms.hpp"
+#include "lib/low_rank/product_task.hpp"
 #include "lib/number/residues.hpp"
 #include "tests/support/run.hpp"
 

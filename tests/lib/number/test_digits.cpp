@@ -2,7 +2,7 @@
 // bounds.
 #include "bench/families.hpp"
 #include "lib/number/ball.hpp"
-#include "lib/number/digits.hpp"
+#include "lib/number/scaled.hpp"
 #include "tests/support/exactly.hpp"
 #include "tests/support/gaussian_calls.hpp"
 #include "tests/support/run.hpp"

@@ -2,12 +2,11 @@
 // engine ryser modulo primes.
 #include "lib/base/error.hpp"
 #include "lib/base/threads.hpp"
+#include "lib/number/block_grids.hpp"
 #include "lib/number/chinese_remainder.hpp"
-#include "lib/number/integer_block.hpp"
-#include "lib/number/montgomery.hpp"
 #include "lib/number/residues.hpp"
-#include "lib/run/outcome.hpp"
-#include "lib/ryser/ryser.hpp"
+#include "lib/run/results.hpp"
+#include "lib/ryser/engine.hpp"
 #include "tests/support/gaussian_blocks.hpp"
 #include "tests/support/run.hpp"
 

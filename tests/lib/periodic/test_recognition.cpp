@@ -1,7 +1,7 @@
 // Plain matrices of equal cells: found again where they are, entry by entry, and computed as those that are
 // taken apart.
 #include "lib/execute/execute.hpp"
-#include "lib/periodic/cell/recognition.hpp"
+#include "lib/periodic/cell/found_cells.hpp"
 #include "lib/run/call.hpp"
 #include "tests/support/exactly.hpp"
 #include "tests/support/oracle.hpp"

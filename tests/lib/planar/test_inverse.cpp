@@ -1,8 +1,8 @@
 // The inverse at the entries alone, modulo primes so small that most pivots are 0 and delayed, against all of
 // it.
 #include "bench/families.hpp"
-#include "lib/planar/inverse.hpp"
-#include "lib/planar/modular_field.hpp"
+#include "lib/planar/determinant.hpp"
+#include "lib/planar/fields.hpp"
 #include "preprocess/index.hpp"
 #include "tests/support/run.hpp"
 

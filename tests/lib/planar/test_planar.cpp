@@ -1,7 +1,7 @@
 // Engine planar: boards and parts of them against exact sums over sets and determinants, in all kinds of
 // numbers, and what is not planar.
 #include "bench/families.hpp"
-#include "lib/planar/kasteleyn.hpp"
+#include "lib/planar/signed_sum.hpp"
 #include "tests/support/check.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/run.hpp"

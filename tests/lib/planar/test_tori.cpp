@@ -1,7 +1,7 @@
 // Engine planar beyond the plane: tori of squares and of hexagons, some squares of them left out, planar
 // boards with entries and lines that cross, and what is neither, against exact sums over sets.
 #include "bench/families.hpp"
-#include "lib/base/fields.hpp"
+#include "lib/base/archive.hpp"
 #include "lib/input/options.hpp"
 #include "lib/planar/plan.hpp"
 #include "lib/planar/planar.hpp"

@@ -1,7 +1,6 @@
 // The call that a thread works for: found wherever its work goes, and that of before where its scope ends.
 #include "lib/base/error.hpp"
 #include "lib/base/threads.hpp"
-#include "lib/base/work_sharing.hpp"
 #include "lib/run/call.hpp"
 #include "preprocess/parallel.hpp"
 #include "tests/support/polled.hpp"

@@ -2,7 +2,7 @@
 // without; what is no order of its block, damaged, or another's is not used, and is replaced.
 #include "bench/families.hpp"
 #include "jit/compile/cache_file.hpp"
-#include "jit/compile/cubin_cache.hpp"
+#include "jit/compile/disk_cache.hpp"
 #include "lib/run/kept_orders.hpp"
 #include "lib/saved/bytes.hpp"
 #include "tests/support/plan_in_memory.hpp"

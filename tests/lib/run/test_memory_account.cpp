@@ -1,7 +1,7 @@
 // The account of a call's memory: what is held is told before it is built, given back whatever happens, and
 // told by every pass of the reductions.
 #include "lib/base/error.hpp"
-#include "lib/number/integer_block.hpp"
+#include "lib/number/block_grids.hpp"
 #include "lib/run/memory_budget.hpp"
 #include "lib/run/piece_store.hpp"
 #include "preprocess/decompose.hpp"

@@ -2,9 +2,9 @@
 // with every column on its own.
 #include "bench/families.hpp"
 #include "lib/base/threads.hpp"
-#include "lib/frontier/frontier.hpp"
+#include "lib/frontier/forms.hpp"
 #include "lib/input/matrix.hpp"
-#include "lib/run/outcome.hpp"
+#include "lib/run/results.hpp"
 #include "preprocess/matching.hpp"
 #include "preprocess/scaling.hpp"
 #include "tests/support/check.hpp"

@@ -1,8 +1,8 @@
 // Engine ryser in complex and double-double numbers: every answer within its bound of the exact permanent,
 // and bounds that are of use.
 #include "lib/base/threads.hpp"
-#include "lib/run/outcome.hpp"
-#include "lib/ryser/ryser.hpp"
+#include "lib/run/results.hpp"
+#include "lib/ryser/engine.hpp"
 #include "tests/support/exactly.hpp"
 #include "tests/support/gaussian_blocks.hpp"
 #include "tests/support/run.hpp"

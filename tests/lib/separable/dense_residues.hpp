@@ -3,7 +3,7 @@
 #pragma once
 
 #include "bench/families.hpp"
-#include "lib/number/montgomery.hpp"
+#include "lib/number/residues.hpp"
 #include "lib/structure/separable/walk.hpp"
 #include "preprocess/index.hpp"
 

@@ -1,6 +1,6 @@
 // Quasi-separable matrices modulo primes: generators, orders and walks against exact sums over sets, known
 // numbers, and what is not quasi-separable.
-#include "lib/number/montgomery.hpp"
+#include "lib/number/residues.hpp"
 #include "lib/structure/separable/orders.hpp"
 #include "lib/structure/separable/walk.hpp"
 #include "tests/lib/separable/dense_residues.hpp"

@@ -1,7 +1,7 @@
 // Engine `separable` where a band is arbitrary, as callers meet it: every kind of number, explained and saved
 // plans, and plans that are forged.
 #include "bench/families.hpp"
-#include "lib/base/fields.hpp"
+#include "lib/base/archive.hpp"
 #include "lib/saved/plan.hpp"
 #include "tests/support/check.hpp"
 #include "tests/support/pattern.hpp"

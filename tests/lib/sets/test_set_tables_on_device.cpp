@@ -2,7 +2,7 @@
 // bits as on the processor.
 #include "jit/compile/nvrtc.hpp"
 #include "jit/driver/jit_error.hpp"
-#include "jit/kernel/set_tables.hpp"
+#include "jit/kernel/matchings.hpp"
 #include "jit/queue/gpu_queue.hpp"
 #include "lib/run/gpu_device.hpp"
 #include "tests/support/host_queue.hpp"

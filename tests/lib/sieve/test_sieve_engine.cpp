@@ -1,7 +1,7 @@
 // Engine `sieve` as callers meet it: every kind of number, near misses, either side, limits, plans that are
 // explained, saved, shared out and forged, and the choice among engines.
 #include "bench/families.hpp"
-#include "lib/base/fields.hpp"
+#include "lib/base/archive.hpp"
 #include "lib/input/options.hpp"
 #include "lib/saved/plan.hpp"
 #include "lib/sieve/sieve.hpp"

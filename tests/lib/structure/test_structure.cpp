@@ -1,7 +1,7 @@
 // Engines background, low_rank, ferrers and separable: matrices whose values have the structure that each
 // takes, and such as miss it by one entry, against exact sums over subsets and known sequences.
 #include "bench/families.hpp"
-#include "lib/structure/probe.hpp"
+#include "lib/structure/integers.hpp"
 #include "tests/support/check.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/run.hpp"

@@ -1,6 +1,6 @@
 // A block's values as the kernels take them: on a grid on which row sums round nowhere; and what the values
 // moved by is in the bound.
-#include "lib/subsets/fixed_point_double.hpp"
+#include "lib/subsets/kernel_values.hpp"
 #include "tests/support/exactly.hpp"
 #include "tests/support/run.hpp"
 #include "tests/support/subset_cases.hpp"

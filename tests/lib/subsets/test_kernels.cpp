@@ -2,8 +2,8 @@
 // (tests/support/host_queue.hpp), and what they do on one is checked against exact permanents.
 #include "jit/kernel/subset_source.hpp"
 #include "jit/number/partial.hpp"
-#include "lib/subsets/fixed_point_double.hpp"
-#include "lib/subsets/segment_sum.hpp"
+#include "lib/subsets/kernel_values.hpp"
+#include "lib/subsets/segments.hpp"
 #include "tests/support/exactly.hpp"
 #include "tests/support/run.hpp"
 #include "tests/support/segment_watch.hpp"

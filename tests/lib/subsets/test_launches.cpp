@@ -1,8 +1,7 @@
 // How segments are shared out among launches and threads, and how many threads a device is given.
 #include "jit/driver/jit_error.hpp"
 #include "jit/kernel/subset_source.hpp"
-#include "lib/subsets/launch.hpp"
-#include "lib/subsets/launch_shape.hpp"
+#include "lib/subsets/kernel_on_device.hpp"
 #include "tests/support/run.hpp"
 #include "tests/support/subset_cases.hpp"
 #include "tests/support/trees.hpp"

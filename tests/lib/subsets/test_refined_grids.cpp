@@ -2,8 +2,8 @@
 // permanents within bounds that a small tolerance asks for, against exact ones; kernels give the CPU's bits.
 #include "jit/kernel/subset_source.hpp"
 #include "lib/run/call.hpp"
-#include "lib/subsets/fixed_point_wide.hpp"
-#include "lib/subsets/refined_segments.hpp"
+#include "lib/subsets/kernel_values.hpp"
+#include "lib/subsets/segments.hpp"
 #include "lib/subsets/subset_sum.hpp"
 #include "tests/support/exactly.hpp"
 #include "tests/support/run.hpp"

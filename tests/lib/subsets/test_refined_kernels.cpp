@@ -1,5 +1,5 @@
 // The segments that matter most, summed again in products of twice the precision, against their exact sums.
-#include "lib/subsets/fixed_point_double.hpp"
+#include "lib/subsets/kernel_values.hpp"
 #include "tests/support/exactly.hpp"
 #include "tests/support/run.hpp"
 #include "tests/support/segment_watch.hpp"

@@ -1,12 +1,12 @@
 // The tree engine's kernels as they are printed: compiled for the host they give the bits of the CPU's
 // interpreter, compiled by NVRTC they have the program's instructions; and three of them word for word.
 #include "jit/compile/nvrtc.hpp"
-#include "jit/kernel/row_sums.hpp"
+#include "jit/kernel/leaf.hpp"
 #include "jit/kernel/subset_source.hpp"
 #include "jit/kernel/tree.hpp"
 #include "jit/lanes/tree_walk.hpp"
 #include "lib/run/call.hpp"
-#include "lib/subsets/fixed_point_double.hpp"
+#include "lib/subsets/kernel_values.hpp"
 #include "lib/subsets/subset_sum.hpp"
 #include "tests/support/ptxas.hpp"
 #include "tests/support/run.hpp"

@@ -2,7 +2,7 @@
 // and what they run to is the permanent, in every arithmetic, for one matrix or for eight.
 #include "bench/families.hpp"
 #include "jit/lanes/tape_walk.hpp"
-#include "lib/run/outcome.hpp"
+#include "lib/run/results.hpp"
 #include "lib/tape/tape_steps.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/pattern.hpp"

@@ -1,10 +1,9 @@
 // Tapes of random trees: derivatives and samples against exact minors and the exact law.
 #include "lib/input/options.hpp"
 #include "lib/run/call.hpp"
-#include "lib/run/outcome.hpp"
-#include "lib/samples/tape_sampler.hpp"
+#include "lib/run/results.hpp"
+#include "lib/samples/part_shots.hpp"
 #include "lib/tape/gradient.hpp"
-#include "lib/tape/long_tape.hpp"
 #include "lib/tape/tape_steps.hpp"
 #include "tests/support/branch_cases.hpp"
 #include "tests/support/polled.hpp"
