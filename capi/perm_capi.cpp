@@ -4,6 +4,7 @@
 #include "capi/caller.hpp"
 #include "capi/compute.hpp"
 #include "capi/plan_execute.hpp"
+#include "capi/task_source.hpp"
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/log.hpp"

@@ -1,6 +1,7 @@
 #include "lib/structure/integers.hpp"
 #include "lib/number/residues.hpp"
 #include "lib/number/wide_value.hpp"
+#include "lib/structure/structure.hpp"
 #include "preprocess/index.hpp"
 
 #include <algorithm>

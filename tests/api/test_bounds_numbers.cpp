@@ -142,7 +142,7 @@ void compare_trees(const GaussianMatrix &a, const Gaussian &truth, Random &rando
                                           {"a tree, complex dd", Arithmetic::complex_dd}})
         sum(way, with_arithmetic(trees::any_plan(exact.pattern, 300, random), arithmetic),
             {exact, arithmetic}, truth);
-    if (!std::all_of(exact.values.begin(), exact.values.end(), libperm::is_real)) return;
+    if (!std::ranges::all_of(exact.values, [](const Gaussian &x) { return libperm::is_real(x); })) return;
 
     libperm::Block block{exact.pattern, {}};
     for (const Gaussian &x : exact.values) block.values.push_back(libperm::tracked(x.re.get_d()));

@@ -4,6 +4,7 @@
 #include "bench/families.hpp"
 #include "lib/frontier/forms.hpp"
 #include "lib/run/results.hpp"
+#include "preprocess/index.hpp"
 #include "tests/support/exactly.hpp"
 
 #include <algorithm>
@@ -14,8 +15,6 @@ namespace wide {
 using namespace libperm;
 using perm::families::Random;
 using Rows = std::vector<std::vector<Gaussian>>;
-
-inline std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 enum class Entries {
     nonnegative, // real, of 53 bits

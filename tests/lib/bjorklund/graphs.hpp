@@ -4,6 +4,7 @@
 #include "bench/families.hpp"
 #include "lib/run/results.hpp"
 #include "preprocess/block.hpp"
+#include "preprocess/index.hpp"
 #include "tests/support/exactly.hpp"
 #include "tests/support/gaussian_blocks.hpp"
 
@@ -17,7 +18,7 @@ namespace graphs {
 using libperm::ExactBlock, libperm::Gaussian, libperm::Pattern;
 using perm::families::Random;
 
-inline std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+using libperm::at;
 
 // Its entries are those, i <= j, that has() names.
 inline Pattern pattern(std::int32_t n, const std::function<bool(std::int32_t, std::int32_t)> &has) {
