@@ -8,50 +8,34 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstring>
 #include <random>
-#include <unistd.h>
 
 namespace libperm {
 namespace {
 
 constexpr std::string_view magic = "PERMCUBN", temporary_suffix = ".tmp";
 constexpr std::string_view suffixes[] = {".cubin", ".order"};
-constexpr std::uint64_t version = 1;
-constexpr std::size_t header_bytes = least_cache_file_bytes, checksum_at = 24, hash_digits = 32;
+constexpr std::size_t hash_digits = 32;
 
-void put(std::string &to, std::uint64_t number, int bytes) {
-    for (int i = 0; i < bytes; ++i) to += static_cast<char>(number >> (8 * i) & 0xff);
-}
+struct Header {
+    std::array<char, 8> magic;
+    std::uint32_t version, key_bytes;
+    std::uint64_t payload_bytes, checksum;
+};
+static_assert(sizeof(Header) == least_cache_file_bytes && std::endian::native == std::endian::little);
 
-std::uint64_t get(std::string_view from, std::size_t at, int bytes) {
-    std::uint64_t number = 0;
-    for (int i = bytes; i-- > 0;)
-        number = number << 8 | static_cast<unsigned char>(from[at + static_cast<std::size_t>(i)]);
-    return number;
-}
-
-std::uint64_t checksum(std::string_view header, std::string_view key, std::string_view payload) {
+Header header_of(std::string_view key, std::string_view payload) {
+    Header header{{}, 1, static_cast<std::uint32_t>(key.size()), payload.size(), 0};
+    std::copy(magic.begin(), magic.end(), header.magic.begin());
     XXH3_state_t state;
     XXH3_64bits_reset(&state);
-    for (const std::string_view part : {header.substr(0, checksum_at), key, payload})
-        XXH3_64bits_update(&state, part.data(), part.size());
-    return XXH3_64bits_digest(&state);
-}
-
-std::string random_hex() {
-    std::random_device random;
-    std::array<unsigned char, 8> bytes{};
-    for (unsigned char &byte : bytes) byte = static_cast<unsigned char>(random());
-    return hexadecimal(bytes.data(), bytes.size());
-}
-
-std::string host_name() {
-    std::array<char, 65> name{};
-    if (gethostname(name.data(), name.size() - 1) != 0) return "unknown";
-    std::string text = name.data();
-    std::replace(text.begin(), text.end(), '/', '_');
-    return text;
+    XXH3_64bits_update(&state, &header, offsetof(Header, checksum));
+    for (const std::string_view part : {key, payload}) XXH3_64bits_update(&state, part.data(), part.size());
+    header.checksum = XXH3_64bits_digest(&state);
+    return header;
 }
 
 } // namespace
@@ -63,9 +47,10 @@ std::string cache_file_name(std::string_view key) {
 bool is_order_file(std::string_view name) { return name.ends_with(suffixes[1]); }
 
 std::string cache_temporary_name(std::string_view file) {
-    static std::atomic<unsigned> counter = 0;
-    return std::string(file) + '.' + host_name() + '.' + std::to_string(getpid()) + '.' +
-           std::to_string(counter++) + '.' + random_hex() + std::string(temporary_suffix);
+    std::random_device random;
+    std::array<unsigned char, 16> bytes{};
+    for (unsigned char &byte : bytes) byte = static_cast<unsigned char>(random());
+    return std::string(file) + '.' + hexadecimal(bytes.data(), bytes.size()) + std::string(temporary_suffix);
 }
 
 CacheName read_cache_name(std::string_view name) {
@@ -82,24 +67,24 @@ CacheName read_cache_name(std::string_view name) {
 }
 
 std::string encode_cache_file(std::string_view key, std::string_view payload) {
-    std::string file(magic);
-    file.reserve(header_bytes + key.size() + payload.size());
-    put(file, version, 4);
-    put(file, key.size(), 4);
-    put(file, payload.size(), 8);
-    put(file, checksum(file, key, payload), 8);
+    const Header header = header_of(key, payload);
+    std::string file(sizeof header, '\0');
+    std::memcpy(file.data(), &header, sizeof header);
+    file.reserve(file.size() + key.size() + payload.size());
     file += key;
     file += payload;
     return file;
 }
 
 std::optional<CacheContent> decode_cache_file(std::string_view file) {
-    if (file.size() < header_bytes || !file.starts_with(magic) || get(file, 8, 4) != version) return {};
-    const std::string_view rest = file.substr(header_bytes);
-    const std::uint64_t key_bytes = get(file, 12, 4), payload_bytes = get(file, 16, 8);
-    if (key_bytes > rest.size() || payload_bytes != rest.size() - key_bytes) return {};
-    const CacheContent content{rest.substr(0, key_bytes), rest.substr(key_bytes)};
-    if (get(file, checksum_at, 8) != checksum(file, content.key, content.payload)) return {};
+    if (file.size() < sizeof(Header)) return {};
+    Header header{};
+    std::memcpy(&header, file.data(), sizeof header);
+    const std::string_view rest = file.substr(sizeof header);
+    if (header.key_bytes > rest.size() || header.payload_bytes != rest.size() - header.key_bytes) return {};
+    const CacheContent content{rest.substr(0, header.key_bytes), rest.substr(header.key_bytes)};
+    const Header right = header_of(content.key, content.payload);
+    if (std::memcmp(&header, &right, sizeof header) != 0) return {};
     return content;
 }
 
