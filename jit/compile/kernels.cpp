@@ -6,14 +6,13 @@
 #include "jit/driver/jit_error.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <future>
-#include <list>
+#include <map>
 #include <mutex>
-#include <string_view>
-#include <unordered_map>
 #include <utility>
 
 namespace libperm {
@@ -30,68 +29,49 @@ class Registry {
         std::shared_future<Module> ready;
         bool to_make = false; // by the caller, who then says finished() or forget()
     };
-    Claim claim(std::string name, std::promise<Module> &promise);
-    void finished(const std::string &name);
-    void forget(const std::string &name);
+
+    Claim claim(const std::string &name, std::promise<Module> &promise) {
+        Entry failed; // unloaded after the lock
+        const std::lock_guard lock(mutex_);
+        const auto [found, is_new] = entries_.try_emplace(name);
+        Entry &entry = found->second;
+        entry.used = ++uses_;
+        if (!is_new && !entry.has_failed()) return {entry.ready, false};
+        failed = std::exchange(entry, {promise.get_future().share(), uses_});
+        return {entry.ready, true};
+    }
+    void finished(const std::string &name) {
+        Entry dropped; // unloaded after the lock
+        const std::lock_guard lock(mutex_);
+        entries_.at(name).made = true;
+        auto least = entries_.end(); // recently used
+        std::size_t made = 0;
+        for (auto entry = entries_.begin(); entry != entries_.end(); ++entry)
+            if (entry->second.made) {
+                ++made;
+                if (least == entries_.end() || entry->second.used < least->second.used) least = entry;
+            }
+        if (made <= most_modules) return;
+        dropped = std::move(least->second);
+        entries_.erase(least);
+    }
+    void forget(const std::string &name) {
+        const std::lock_guard lock(mutex_);
+        entries_.erase(name);
+    }
 
   private:
     struct Entry {
-        std::string name;
         std::shared_future<Module> ready;
+        std::uint64_t used = 0; // when it was asked for last
         bool made = false;
         bool has_failed() const { return made && ready.get()->has_failed(); }
     };
-    using Entries = std::list<Entry>;
-    Entries take_least_recent();
 
     std::mutex mutex_;
-    Entries entries_;                                               // the last used first
-    std::unordered_map<std::string_view, Entries::iterator> index_; // by their names
-    std::size_t made_ = 0;
+    std::map<std::string, Entry> entries_;
+    std::uint64_t uses_ = 0;
 };
-
-Registry::Claim Registry::claim(std::string name, std::promise<Module> &promise) {
-    Entries taken; // unloaded after the lock
-    const std::lock_guard lock(mutex_);
-    if (const auto found = index_.find(name); found != index_.end() && found->second->has_failed()) {
-        taken.splice(taken.begin(), entries_, found->second);
-        index_.erase(found);
-        --made_;
-    } else if (found != index_.end()) {
-        entries_.splice(entries_.begin(), entries_, found->second);
-        return {found->second->ready, false};
-    }
-    entries_.push_front({std::move(name), promise.get_future().share()});
-    index_.emplace(entries_.front().name, entries_.begin());
-    return {entries_.front().ready, true};
-}
-
-void Registry::finished(const std::string &name) {
-    Entries dropped; // unloaded after the lock
-    const std::lock_guard lock(mutex_);
-    index_.at(name)->made = true;
-    if (++made_ > most_modules) dropped = take_least_recent();
-}
-
-void Registry::forget(const std::string &name) {
-    const std::lock_guard lock(mutex_);
-    const auto found = index_.find(name);
-    const auto entry = found->second;
-    index_.erase(found);
-    entries_.erase(entry);
-}
-
-Registry::Entries Registry::take_least_recent() {
-    Entries taken;
-    for (auto entry = entries_.end(); entry != entries_.begin();) {
-        if (!(--entry)->made) continue;
-        index_.erase(entry->name);
-        taken.splice(taken.begin(), entries_, entry);
-        --made_;
-        break;
-    }
-    return taken;
-}
 
 Registry &registry() {
     static Registry loaded;

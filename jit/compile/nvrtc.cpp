@@ -11,11 +11,6 @@
 namespace libperm {
 namespace {
 
-struct Loaded {
-    cuda::Nvrtc nvrtc;
-    NvrtcStatus status;
-};
-
 // As the dynamic linker finds it, then where toolkits are installed.
 std::vector<std::string> likely_places() {
     const std::vector<std::string> names{"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
@@ -29,6 +24,13 @@ std::vector<std::string> likely_places() {
     return places;
 }
 
+struct Loaded {
+    const std::string chosen = trusted_environment("PERM_NVRTC");
+    SharedLibrary library{chosen.empty() ? likely_places() : std::vector{chosen}};
+    const cuda::Nvrtc nvrtc{library};
+    NvrtcStatus status;
+};
+
 // NVRTC asks the dynamic linker for its second half by name alone, which finds it in a folder that the linker
 // does not search only if it is loaded already. If it is not there either, NVRTC itself will say so.
 void load_builtins_beside(const NvrtcStatus &status) {
@@ -40,13 +42,12 @@ void load_builtins_beside(const NvrtcStatus &status) {
 
 // Fills in the status as far as it gets, and returns what stopped it, or "".
 std::string start_nvrtc(Loaded &loaded) {
-    const std::string chosen = trusted_environment("PERM_NVRTC");
-    SharedLibrary library(chosen.empty() ? likely_places() : std::vector{chosen});
+    const SharedLibrary &library = loaded.library;
     const cuda::Nvrtc &nvrtc = loaded.nvrtc;
     NvrtcStatus &status = loaded.status;
-    loaded.nvrtc.find_in(library);
     status.path = library.path();
-    if (!library.complete() && !chosen.empty()) return "no NVRTC where PERM_NVRTC says: " + library.why_not();
+    if (!library.complete() && !loaded.chosen.empty())
+        return "no NVRTC where PERM_NVRTC says: " + library.why_not();
     if (!library.complete())
         return formatted("no NVRTC: {}. It comes with NVIDIA's CUDA toolkit, 12.1 or newer; PERM_NVRTC can "
                          "name the library's file",

@@ -17,13 +17,7 @@
 //
 // Number, most_high and most_cube stand above.
 
-typedef unsigned long long u64;
-typedef unsigned int u32;
-typedef unsigned short u16;
-
 constexpr int low_slots = 12, most_threads = 256; // of a block of threads
-constexpr int chunk_bits = 12;                    // of a high set, looked up at once
-constexpr u16 no_place = 0xffff;
 
 // What a cube's high sets have in common; for the lower and the upper half of its number.
 struct __align__(16) HighSet {
@@ -59,12 +53,6 @@ struct Row {
     double prime, inverse;          // of residues
     double low_coefficient[low_slots][stride], high_coefficient[most_high][stride];
 };
-
-__device__ __forceinline__ u32 rank_of(const u32 *ranks, u32 set) {
-    const u32 lower = set & ((1u << chunk_bits) - 1), upper = set >> chunk_bits;
-    const u32 rank = ranks[lower];
-    return upper == 0 ? rank : rank + ranks[(1u << chunk_bits) + upper * (chunk_bits + 1) + __popc(lower)];
-}
 
 __device__ __forceinline__ const Number *source_block(const Row &row, u32 set) {
     const int high = __popc(set), low = row.from_weight - high;

@@ -237,26 +237,17 @@ extern "C" __global__ void __launch_bounds__(most_threads)
     if (most > load(&report->most_items)) atomicMax(&report->most_items, u64{most});
 }
 
-template <class A> __device__ __forceinline__ bool is_zero(const NumberOf<A, true> &x) {
-    return A::magnitude(x.value) == 0;
-}
-template <class D> __device__ __forceinline__ bool is_zero(const NumberOf<Modular<D>, true> &x) {
-    return x.value == 0;
-}
-template <class A> __device__ __forceinline__ bool is_zero(const NumberOf<A, false> &x) {
-    return x.absolute == 0;
+template <class N> __device__ __forceinline__ bool is_zero(const N &x) {
+    if constexpr (bounds_itself)
+        return Arithmetic::is_zero(x.value);
+    else
+        return x.absolute == 0;
 }
 
-template <class A>
-__device__ __forceinline__ void add_states(const A &a, NumberOf<A, true> &sum, const NumberOf<A, true> &x,
-                                           const NumberOf<A, true> &y) {
+template <class N>
+__device__ __forceinline__ void add_states(const Arithmetic &a, N &sum, const N &x, const N &y) {
     sum.value = a.add(sum.value, a.multiply(x.value, y.value));
-}
-template <class A>
-__device__ __forceinline__ void add_states(const A &a, NumberOf<A, false> &sum, const NumberOf<A, false> &x,
-                                           const NumberOf<A, false> &y) {
-    sum.value = a.add(sum.value, a.multiply(x.value, y.value));
-    sum.absolute += x.absolute * y.absolute;
+    if constexpr (!bounds_itself) sum.absolute += x.absolute * y.absolute;
 }
 
 // A thread has `height` left ranks and `width` right ones of one pattern, the latter as far apart as there

@@ -1,9 +1,12 @@
-// ---- What a frontier state carries (lib/number/state_number.hpp)
-// ----------------------------------------------
+// ---- What a frontier state carries (lib/number/state_number.hpp) ----------------------------------------
 //
 // `Arithmetic` (device/number.cuh) and `bounds_itself` stand above. The value of entries >= 0 bounds its own
 // error, and of residues there is nothing to be bounded. Else the sum of the terms' absolute values stands
 // beside it. An entry's coefficient has `stride` doubles: its parts, its magnitude.
+
+typedef unsigned long long u64;
+typedef unsigned int u32;
+typedef unsigned short u16;
 
 template <class A, bool> struct alignas(A::parts == 1 ? 16 : 8) NumberOf {
     typename A::Number value;
@@ -14,15 +17,12 @@ typedef NumberOf<Arithmetic, bounds_itself> Number;
 
 constexpr int stride = Arithmetic::parts + 1;
 
-// Makes residues modulo `prime`.
-template <class A> struct Made {
-    __device__ __forceinline__ static A by(double, double) { return A(); }
-};
-template <class D> struct Made<Modular<D>> {
-    __device__ __forceinline__ static Modular<D> by(double prime, double inverse) { return {prime, inverse}; }
-};
-__device__ __forceinline__ Arithmetic arithmetic_of(double prime, double inverse) {
-    return Made<Arithmetic>::by(prime, inverse);
+// `prime` is of residues.
+template <class A = Arithmetic> __device__ __forceinline__ A arithmetic_of(double prime, double inverse) {
+    if constexpr (A::bounded)
+        return A();
+    else
+        return A{prime, inverse};
 }
 
 __device__ __forceinline__ Number zero() { return Number{}; }
@@ -30,61 +30,43 @@ __device__ __forceinline__ Arithmetic::Number value_of(const double *coefficient
     return *reinterpret_cast<const Arithmetic::Number *>(coefficient);
 }
 
-template <class A>
-__device__ __forceinline__ void add_product(const A &a, NumberOf<A, true> &sum, const double *coefficient,
-                                            const NumberOf<A, true> &x) {
-    sum.value = a.add(sum.value, a.multiply(value_of(coefficient), x.value));
-}
-template <class A>
-__device__ __forceinline__ void add_product(const A &a, NumberOf<A, false> &sum, const double *coefficient,
-                                            const NumberOf<A, false> &x) {
-    sum.value = a.add(sum.value, a.multiply(value_of(coefficient), x.value));
-    sum.absolute += coefficient[A::parts] * x.absolute;
-}
 // Residues are reduced once for many terms: 28 of them and another are below 16 p < 2^51.
-template <class D>
-__device__ __forceinline__ void add_product(const Modular<D> &a, NumberOf<Modular<D>, true> &sum,
-                                            const double *coefficient, const NumberOf<Modular<D>, true> &x) {
-    sum.value += a.multiply(value_of(coefficient), x.value);
+template <class N>
+__device__ __forceinline__ void add_product(const Arithmetic &a, N &sum, const double *coefficient,
+                                            const N &x) {
+    const auto term = a.multiply(value_of(coefficient), x.value);
+    if constexpr (Arithmetic::bounded)
+        sum.value = a.add(sum.value, term);
+    else
+        sum.value += term;
+    if constexpr (!bounds_itself) sum.absolute += coefficient[Arithmetic::parts] * x.absolute;
 }
-template <class A, bool b> __device__ __forceinline__ void reduce(const A &, NumberOf<A, b> &) {}
-template <class D>
-__device__ __forceinline__ void reduce(const Modular<D> &a, NumberOf<Modular<D>, true> &x) {
-    x.value = a.reduce(x.value);
-}
-
-template <class A>
-__device__ __forceinline__ NumberOf<A, true> sum_of(const A &a, const NumberOf<A, true> &x,
-                                                    const NumberOf<A, true> &y) {
-    return {a.add(x.value, y.value)};
-}
-template <class A>
-__device__ __forceinline__ NumberOf<A, false> sum_of(const A &a, const NumberOf<A, false> &x,
-                                                     const NumberOf<A, false> &y) {
-    return {a.add(x.value, y.value), x.absolute + y.absolute};
+template <class A, class N> __device__ __forceinline__ void reduce(const A &a, N &x) {
+    if constexpr (!A::bounded) x.value = a.reduce(x.value);
 }
 
-template <class A>
-__device__ __forceinline__ NumberOf<A, true> product(const A &a, const double *coefficient,
-                                                     const NumberOf<A, true> &x) {
-    return {a.multiply(value_of(coefficient), x.value)};
+template <class N> __device__ __forceinline__ N sum_of(const Arithmetic &a, const N &x, const N &y) {
+    N sum = x;
+    sum.value = a.add(x.value, y.value);
+    if constexpr (!bounds_itself) sum.absolute = x.absolute + y.absolute;
+    return sum;
 }
-template <class A>
-__device__ __forceinline__ NumberOf<A, false> product(const A &a, const double *coefficient,
-                                                      const NumberOf<A, false> &x) {
-    return {a.multiply(value_of(coefficient), x.value), coefficient[A::parts] * x.absolute};
+
+template <class N>
+__device__ __forceinline__ N product(const Arithmetic &a, const double *coefficient, const N &x) {
+    N result = x;
+    result.value = a.multiply(value_of(coefficient), x.value);
+    if constexpr (!bounds_itself) result.absolute = coefficient[Arithmetic::parts] * x.absolute;
+    return result;
 }
 // `copies` of a column are free: first the coefficient times their number.
-template <class A>
-__device__ __forceinline__ NumberOf<A, true> product(const A &a, const double *coefficient, double copies,
-                                                     const NumberOf<A, true> &x) {
-    return {a.multiply(a.multiply(value_of(coefficient), a.number(copies)), x.value)};
-}
-template <class A>
-__device__ __forceinline__ NumberOf<A, false> product(const A &a, const double *coefficient, double copies,
-                                                      const NumberOf<A, false> &x) {
-    return {a.multiply(a.multiply(value_of(coefficient), a.number(copies)), x.value),
-            coefficient[A::parts] * copies * x.absolute};
+template <class N>
+__device__ __forceinline__ N product(const Arithmetic &a, const double *coefficient, double copies,
+                                     const N &x) {
+    N result = x;
+    result.value = a.multiply(a.multiply(value_of(coefficient), a.number(copies)), x.value);
+    if constexpr (!bounds_itself) result.absolute = coefficient[Arithmetic::parts] * copies * x.absolute;
+    return result;
 }
 
 // How large and how small numbers are. The magnitude, and the smallest part that is not 0.
@@ -119,7 +101,7 @@ struct Extent {
 // All threads of a block call it, 16 at least. Magnitudes' bits are ordered as they are, and no order of
 // joining changes the result.
 template <int most_threads>
-__device__ __forceinline__ void add_extent(const Extent &mine, unsigned long long *extent) {
+__device__ __forceinline__ void add_extent(const Extent &mine, u64 *extent) {
     __shared__ double largest[most_threads], smallest[most_threads];
     largest[threadIdx.x] = mine.largest;
     smallest[threadIdx.x] = mine.smallest;
@@ -137,9 +119,21 @@ __device__ __forceinline__ void add_extent(const Extent &mine, unsigned long lon
     __syncthreads();
     if (threadIdx.x != 0) return;
     for (unsigned k = 1; k < few; ++k) some.join(Extent(largest[k], smallest[k]));
-    const auto most = static_cast<unsigned long long>(__double_as_longlong(some.largest)),
-               least = static_cast<unsigned long long>(__double_as_longlong(some.smallest));
-    const volatile unsigned long long *now = extent; // most blocks change nothing
+    const auto most = static_cast<u64>(__double_as_longlong(some.largest)),
+               least = static_cast<u64>(__double_as_longlong(some.smallest));
+    const volatile u64 *now = extent; // most blocks change nothing
     if (most > now[0]) atomicMax(extent, most);
     if (least < now[1]) atomicMin(extent + 1, least);
+}
+
+// ---- Sets of slots in tables ----
+
+constexpr int chunk_bits = 12; // of a set, or of its number, looked up at once
+constexpr u16 no_place = 0xffff;
+
+// `ranks`, among sets of their size: 2^chunk_bits lower halves; 13 for each upper half.
+__device__ __forceinline__ u32 rank_of(const u32 *ranks, u32 set) {
+    const u32 lower = set & ((1u << chunk_bits) - 1), upper = set >> chunk_bits;
+    const u32 rank = ranks[lower];
+    return upper == 0 ? rank : rank + ranks[(1u << chunk_bits) + upper * (chunk_bits + 1) + __popc(lower)];
 }

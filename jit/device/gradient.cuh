@@ -1,6 +1,6 @@
 // ---- All derivatives of dense permanents by sums over signs ---------------------------------------------
 //
-// jit/lanes/gradient_sum.cpp's, on left_out.cuh. A warp's first eight sums the halves of a walk, the second
+// jit/lanes/left_out_sums.cpp's, on left_out.cuh. A warp's first eight sums the halves of a walk, the second
 // and third take the differences of the columns that the lanes' eights differ in.
 
 constexpr u32 outer_bits = lane_bits - 3, middle = 6, first_middle = 1 + lane_bits;

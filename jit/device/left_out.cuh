@@ -1,6 +1,6 @@
 // ---- Sums of products with each factor left out, on a GPU -----------------------------------------------
 //
-// Those of jit/lanes/gradient_sum.cpp and minor_sum.cpp, addition by addition, so that they have their bits.
+// Those of jit/lanes/left_out_sums.cpp, addition by addition, so that they have their bits.
 // A piece's lanes are threads: a warp takes a piece, of complex numbers two. Where eight lanes there keep
 // several sums (of terms, of differences, of absolute values), each eight here keeps one.
 //

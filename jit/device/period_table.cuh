@@ -7,13 +7,7 @@
 //
 // Number, low_slots, high_slots stand above.
 
-typedef unsigned long long u64;
-typedef unsigned int u32;
-typedef unsigned short u16;
-
 constexpr int warp = 32, most_threads = 256; // of a block of threads
-constexpr int chunk_bits = 12;               // of a block's number, looked up at once
-constexpr u16 no_place = 0xffff;
 
 struct Row {
     Number *table;
@@ -33,12 +27,6 @@ struct Row {
     double prime, inverse; // of residues
     double of_pivot[stride], low_coefficient[low_slots][stride], high_coefficient[high_slots][stride];
 };
-
-__device__ __forceinline__ u32 rank_of(const u32 *ranks, u32 set) {
-    const u32 lower = set & ((1u << chunk_bits) - 1), upper = set >> chunk_bits;
-    const u32 rank = ranks[lower];
-    return upper == 0 ? rank : rank + ranks[(1u << chunk_bits) + upper * (chunk_bits + 1) + __popc(lower)];
-}
 
 __device__ __forceinline__ Number *block_of(const Row &row, u32 set) { // null: there is none
     const int high = __popc(set), low = row.used - high;

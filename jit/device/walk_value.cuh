@@ -1,6 +1,6 @@
 // ---- Values of walks and products of many factors ------------------------------------------------------
 //
-// One text for the kernels and the CPU (jit/lanes/walk_value.hpp), in plain operations: the same bits.
+// One text for the kernels and the CPU (jit/lanes/matching_walk.hpp), in plain operations: the same bits.
 
 // exp(x) within two units in the last place, 0 below -708; x at most 700. Cody and Waite's reduction, and
 // Taylor's series up to what counts for |r| <= log(2) / 2.

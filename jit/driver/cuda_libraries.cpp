@@ -46,10 +46,10 @@ SharedLibrary::SharedLibrary(const std::vector<std::string> &names) {
     report();
 }
 
-void *SharedLibrary::symbol(const char *name) {
+SharedLibrary::Symbol SharedLibrary::find(const char *name) {
     void *address = handle_ != nullptr ? dlsym(handle_, name) : nullptr;
     if (address == nullptr) missing_ += (missing_.empty() ? "" : ", ") + std::string(name);
-    return address;
+    return Symbol(address);
 }
 
 std::string SharedLibrary::why_not() const {

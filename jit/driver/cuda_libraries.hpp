@@ -10,22 +10,28 @@ namespace libperm {
 
 class SharedLibrary {
   public:
-    SharedLibrary() = default; // none
     // The first of these names and paths that can be loaded.
     explicit SharedLibrary(const std::vector<std::string> &names);
+
+    // A function, by its name; null if it is missing.
+    class Symbol {
+      public:
+        explicit Symbol(void *address) : address_(address) {}
+        template <class Function> operator Function *() const { // NOLINT(google-explicit-constructor)
+            return reinterpret_cast<Function *>(address_);
+        }
+
+      private:
+        void *address_;
+    };
+    Symbol find(const char *name);
 
     // It was loaded, and every symbol that was asked for is there.
     bool complete() const { return handle_ != nullptr && missing_.empty(); }
     const std::string &path() const { return path_; } // of the file
     std::string why_not() const;                      // why each name failed, or which symbols are missing
 
-    template <class Function> void find(Function *&function, const char *name) {
-        function = reinterpret_cast<Function *>(symbol(name));
-    }
-
   private:
-    void *symbol(const char *name);
-
     void *handle_ = nullptr;
     std::string path_, failures_, missing_;
 };
@@ -39,7 +45,7 @@ std::string trusted_environment(const char *name);
 namespace libperm::cuda {
 
 // What libperm calls of CUDA's driver and of NVRTC: their binary interfaces, so that no toolkit is needed to
-// build. Each member is called as the library's symbol is; results are 0 if all is well.
+// build. Each function has the name of the library's symbol; results are 0 if all is well.
 
 using Result = int;
 using Device = int;
@@ -78,48 +84,51 @@ enum JitOption : int { error_log = 5, error_log_bytes = 6 };
 
 enum : unsigned { stream_non_blocking = 1 };
 
-struct Driver {
-    Result (*cuInit)(unsigned) = nullptr;
-    Result (*cuDriverGetVersion)(int *) = nullptr; // 1000 * major + 10 * minor
-    Result (*cuGetErrorName)(Result, const char **) = nullptr;
-    Result (*cuGetErrorString)(Result, const char **) = nullptr;
+struct Driver { // complete, if the library is
+    SharedLibrary &library;
 
-    Result (*cuDeviceGetCount)(int *) = nullptr;
-    Result (*cuDeviceGet)(Device *, int ordinal) = nullptr;
-    Result (*cuDeviceGetName)(char *, int bytes, Device) = nullptr;
-    Result (*cuDeviceGetAttribute)(int *, DeviceAttribute, Device) = nullptr;
-    Result (*cuDeviceTotalMem_v2)(std::size_t *, Device) = nullptr;
+    Result (*cuInit)(unsigned) = library.find("cuInit");
+    Result (*cuDriverGetVersion)(int *) = library.find("cuDriverGetVersion"); // 1000 * major + 10 * minor
+    Result (*cuGetErrorName)(Result, const char **) = library.find("cuGetErrorName");
+    Result (*cuGetErrorString)(Result, const char **) = library.find("cuGetErrorString");
 
-    Result (*cuDevicePrimaryCtxRetain)(Context *, Device) = nullptr;
-    Result (*cuDevicePrimaryCtxRelease_v2)(Device) = nullptr;
-    Result (*cuCtxPushCurrent_v2)(Context) = nullptr;
-    Result (*cuCtxPopCurrent_v2)(Context *) = nullptr;
+    Result (*cuDeviceGetCount)(int *) = library.find("cuDeviceGetCount");
+    Result (*cuDeviceGet)(Device *, int ordinal) = library.find("cuDeviceGet");
+    Result (*cuDeviceGetName)(char *, int bytes, Device) = library.find("cuDeviceGetName");
+    Result (*cuDeviceGetAttribute)(int *, DeviceAttribute, Device) = library.find("cuDeviceGetAttribute");
+    Result (*cuDeviceTotalMem_v2)(std::size_t *, Device) = library.find("cuDeviceTotalMem_v2");
 
-    Result (*cuMemGetInfo_v2)(std::size_t *free, std::size_t *total) = nullptr;
-    Result (*cuMemAlloc_v2)(Address *, std::size_t) = nullptr;
-    Result (*cuMemFree_v2)(Address) = nullptr;
-    Result (*cuMemHostAlloc)(void **, std::size_t, unsigned flags) = nullptr;
-    Result (*cuMemFreeHost)(void *) = nullptr;
-    Result (*cuMemcpyHtoDAsync_v2)(Address, const void *, std::size_t, Stream) = nullptr;
-    Result (*cuMemcpyDtoHAsync_v2)(void *, Address, std::size_t, Stream) = nullptr;
+    Result (*cuDevicePrimaryCtxRetain)(Context *, Device) = library.find("cuDevicePrimaryCtxRetain");
+    Result (*cuDevicePrimaryCtxRelease_v2)(Device) = library.find("cuDevicePrimaryCtxRelease_v2");
+    Result (*cuCtxPushCurrent_v2)(Context) = library.find("cuCtxPushCurrent_v2");
+    Result (*cuCtxPopCurrent_v2)(Context *) = library.find("cuCtxPopCurrent_v2");
 
-    Result (*cuStreamCreateWithPriority)(Stream *, unsigned flags, int priority) = nullptr;
-    Result (*cuStreamDestroy_v2)(Stream) = nullptr;
-    Result (*cuStreamSynchronize)(Stream) = nullptr;
+    Result (*cuMemGetInfo_v2)(std::size_t *free, std::size_t *total) = library.find("cuMemGetInfo_v2");
+    Result (*cuMemAlloc_v2)(Address *, std::size_t) = library.find("cuMemAlloc_v2");
+    Result (*cuMemFree_v2)(Address) = library.find("cuMemFree_v2");
+    Result (*cuMemHostAlloc)(void **, std::size_t, unsigned flags) = library.find("cuMemHostAlloc");
+    Result (*cuMemFreeHost)(void *) = library.find("cuMemFreeHost");
+    Result (*cuMemcpyHtoDAsync_v2)(Address, const void *, std::size_t,
+                                   Stream) = library.find("cuMemcpyHtoDAsync_v2");
+    Result (*cuMemcpyDtoHAsync_v2)(void *, Address, std::size_t,
+                                   Stream) = library.find("cuMemcpyDtoHAsync_v2");
+
+    Result (*cuStreamCreateWithPriority)(Stream *, unsigned flags,
+                                         int priority) = library.find("cuStreamCreateWithPriority");
+    Result (*cuStreamDestroy_v2)(Stream) = library.find("cuStreamDestroy_v2");
+    Result (*cuStreamSynchronize)(Stream) = library.find("cuStreamSynchronize");
 
     Result (*cuModuleLoadDataEx)(Module *, const void *image, unsigned options, JitOption *,
-                                 void **) = nullptr;
-    Result (*cuModuleUnload)(Module) = nullptr;
-    Result (*cuModuleGetFunction)(Function *, Module, const char *) = nullptr;
-    Result (*cuFuncSetAttribute)(Function, FunctionAttribute, int) = nullptr;
+                                 void **) = library.find("cuModuleLoadDataEx");
+    Result (*cuModuleUnload)(Module) = library.find("cuModuleUnload");
+    Result (*cuModuleGetFunction)(Function *, Module, const char *) = library.find("cuModuleGetFunction");
+    Result (*cuFuncSetAttribute)(Function, FunctionAttribute, int) = library.find("cuFuncSetAttribute");
     Result (*cuOccupancyMaxActiveBlocksPerMultiprocessor)(int *, Function, int threads,
-                                                          std::size_t dynamic_shared) = nullptr;
+                                                          std::size_t dynamic_shared) =
+        library.find("cuOccupancyMaxActiveBlocksPerMultiprocessor");
     Result (*cuLaunchKernel)(Function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                              unsigned block_y, unsigned block_z, unsigned dynamic_shared, Stream,
-                             void **arguments, void **extra) = nullptr;
-
-    // The library is complete() if it has all of them.
-    void find_in(SharedLibrary &library);
+                             void **arguments, void **extra) = library.find("cuLaunchKernel");
 };
 
 enum : Result { // of NVRTC
@@ -128,70 +137,24 @@ enum : Result { // of NVRTC
 };
 
 struct Nvrtc {
-    const char *(*nvrtcGetErrorString)(Result) = nullptr;
-    Result (*nvrtcVersion)(int *major, int *minor) = nullptr;
-    Result (*nvrtcGetNumSupportedArchs)(int *) = nullptr;
-    Result (*nvrtcGetSupportedArchs)(int *) = nullptr;
+    SharedLibrary &library;
+
+    const char *(*nvrtcGetErrorString)(Result) = library.find("nvrtcGetErrorString");
+    Result (*nvrtcVersion)(int *major, int *minor) = library.find("nvrtcVersion");
+    Result (*nvrtcGetNumSupportedArchs)(int *) = library.find("nvrtcGetNumSupportedArchs");
+    Result (*nvrtcGetSupportedArchs)(int *) = library.find("nvrtcGetSupportedArchs");
     Result (*nvrtcCreateProgram)(Program *, const char *source, const char *name, int headers,
-                                 const char *const *texts, const char *const *names) = nullptr;
-    Result (*nvrtcDestroyProgram)(Program *) = nullptr;
-    Result (*nvrtcCompileProgram)(Program, int options, const char *const *) = nullptr;
-    Result (*nvrtcGetProgramLogSize)(Program, std::size_t *) = nullptr;
-    Result (*nvrtcGetProgramLog)(Program, char *) = nullptr;
-    Result (*nvrtcGetCUBINSize)(Program, std::size_t *) = nullptr;
-    Result (*nvrtcGetCUBIN)(Program, char *) = nullptr;
-    Result (*nvrtcGetPTXSize)(Program, std::size_t *) = nullptr;
-    Result (*nvrtcGetPTX)(Program, char *) = nullptr;
-
-    void find_in(SharedLibrary &library);
+                                 const char *const *texts,
+                                 const char *const *names) = library.find("nvrtcCreateProgram");
+    Result (*nvrtcDestroyProgram)(Program *) = library.find("nvrtcDestroyProgram");
+    Result (*nvrtcCompileProgram)(Program, int options,
+                                  const char *const *) = library.find("nvrtcCompileProgram");
+    Result (*nvrtcGetProgramLogSize)(Program, std::size_t *) = library.find("nvrtcGetProgramLogSize");
+    Result (*nvrtcGetProgramLog)(Program, char *) = library.find("nvrtcGetProgramLog");
+    Result (*nvrtcGetCUBINSize)(Program, std::size_t *) = library.find("nvrtcGetCUBINSize");
+    Result (*nvrtcGetCUBIN)(Program, char *) = library.find("nvrtcGetCUBIN");
+    Result (*nvrtcGetPTXSize)(Program, std::size_t *) = library.find("nvrtcGetPTXSize");
+    Result (*nvrtcGetPTX)(Program, char *) = library.find("nvrtcGetPTX");
 };
-
-inline void Driver::find_in(SharedLibrary &library) {
-    library.find(cuInit, "cuInit");
-    library.find(cuDriverGetVersion, "cuDriverGetVersion");
-    library.find(cuGetErrorName, "cuGetErrorName");
-    library.find(cuGetErrorString, "cuGetErrorString");
-    library.find(cuDeviceGetCount, "cuDeviceGetCount");
-    library.find(cuDeviceGet, "cuDeviceGet");
-    library.find(cuDeviceGetName, "cuDeviceGetName");
-    library.find(cuDeviceGetAttribute, "cuDeviceGetAttribute");
-    library.find(cuDeviceTotalMem_v2, "cuDeviceTotalMem_v2");
-    library.find(cuDevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain");
-    library.find(cuDevicePrimaryCtxRelease_v2, "cuDevicePrimaryCtxRelease_v2");
-    library.find(cuCtxPushCurrent_v2, "cuCtxPushCurrent_v2");
-    library.find(cuCtxPopCurrent_v2, "cuCtxPopCurrent_v2");
-    library.find(cuMemGetInfo_v2, "cuMemGetInfo_v2");
-    library.find(cuMemAlloc_v2, "cuMemAlloc_v2");
-    library.find(cuMemFree_v2, "cuMemFree_v2");
-    library.find(cuMemHostAlloc, "cuMemHostAlloc");
-    library.find(cuMemFreeHost, "cuMemFreeHost");
-    library.find(cuMemcpyHtoDAsync_v2, "cuMemcpyHtoDAsync_v2");
-    library.find(cuMemcpyDtoHAsync_v2, "cuMemcpyDtoHAsync_v2");
-    library.find(cuStreamCreateWithPriority, "cuStreamCreateWithPriority");
-    library.find(cuStreamDestroy_v2, "cuStreamDestroy_v2");
-    library.find(cuStreamSynchronize, "cuStreamSynchronize");
-    library.find(cuModuleLoadDataEx, "cuModuleLoadDataEx");
-    library.find(cuModuleUnload, "cuModuleUnload");
-    library.find(cuModuleGetFunction, "cuModuleGetFunction");
-    library.find(cuFuncSetAttribute, "cuFuncSetAttribute");
-    library.find(cuOccupancyMaxActiveBlocksPerMultiprocessor, "cuOccupancyMaxActiveBlocksPerMultiprocessor");
-    library.find(cuLaunchKernel, "cuLaunchKernel");
-}
-
-inline void Nvrtc::find_in(SharedLibrary &library) {
-    library.find(nvrtcGetErrorString, "nvrtcGetErrorString");
-    library.find(nvrtcVersion, "nvrtcVersion");
-    library.find(nvrtcGetNumSupportedArchs, "nvrtcGetNumSupportedArchs");
-    library.find(nvrtcGetSupportedArchs, "nvrtcGetSupportedArchs");
-    library.find(nvrtcCreateProgram, "nvrtcCreateProgram");
-    library.find(nvrtcDestroyProgram, "nvrtcDestroyProgram");
-    library.find(nvrtcCompileProgram, "nvrtcCompileProgram");
-    library.find(nvrtcGetProgramLogSize, "nvrtcGetProgramLogSize");
-    library.find(nvrtcGetProgramLog, "nvrtcGetProgramLog");
-    library.find(nvrtcGetCUBINSize, "nvrtcGetCUBINSize");
-    library.find(nvrtcGetCUBIN, "nvrtcGetCUBIN");
-    library.find(nvrtcGetPTXSize, "nvrtcGetPTXSize");
-    library.find(nvrtcGetPTX, "nvrtcGetPTX");
-}
 
 } // namespace libperm::cuda

@@ -14,7 +14,10 @@ namespace {
 
 // The driver and what was found of it.
 struct Loaded {
-    cuda::Driver driver;
+    const std::string chosen = trusted_environment("PERM_CUDA_DRIVER");
+    SharedLibrary library{chosen.empty() ? std::vector<std::string>{"libcuda.so.1", "libcuda.so"}
+                                         : std::vector{chosen}};
+    const cuda::Driver driver{library};
     DriverStatus status;
 };
 
@@ -31,16 +34,13 @@ std::string text_of(const cuda::Driver &driver, cuda::Result result) {
 
 // Fills in the status as far as it gets, and returns what stopped it, or "".
 std::string start_driver(Loaded &loaded) {
-    const std::string chosen = trusted_environment("PERM_CUDA_DRIVER");
-    SharedLibrary library(chosen.empty() ? std::vector<std::string>{"libcuda.so.1", "libcuda.so"}
-                                         : std::vector{chosen});
     const cuda::Driver &driver = loaded.driver;
     DriverStatus &status = loaded.status;
-    loaded.driver.find_in(library);
-    status.path = library.path();
-    if (!library.complete())
-        return (chosen.empty() ? "no NVIDIA driver: " : "no NVIDIA driver where PERM_CUDA_DRIVER says: ") +
-               library.why_not();
+    status.path = loaded.library.path();
+    if (!loaded.library.complete())
+        return (loaded.chosen.empty() ? "no NVIDIA driver: "
+                                      : "no NVIDIA driver where PERM_CUDA_DRIVER says: ") +
+               loaded.library.why_not();
 
     const auto failed = [&](const char *call, cuda::Result result) {
         return formatted("no NVIDIA GPU: {} of {}: {}", call, status.path, text_of(driver, result));

@@ -1,11 +1,11 @@
 #include "jit/kernel/frontier.hpp"
+
 #include "jit/kernel/device_code.hpp"
 #include "jit/text/text.hpp"
 
 #include <algorithm>
 
 namespace libperm {
-
 namespace {
 
 // Of a multiprocessor, for the compiler: as many as leave a thread registers for what it reads at once, a
@@ -29,103 +29,67 @@ std::string entry_of(const CubeKernel &kernel) {
 }
 
 KernelRecipe dense_frontier_kernel(const StateNumbers &numbers, const CubeKernel &kernel) {
-    const std::string name = name_of(numbers);
-    KernelRecipe recipe;
-    recipe.key = formatted(
-        "dense frontier: {} numbers, rows of {} low entries, {} in cubes, {} others\ngenerator {}\n", name,
-        kernel.low, kernel.cube, kernel.others, generator_digest);
-    recipe.source = [numbers, kernel, name] {
+    const std::string rows = formatted("{} low entries, {} in cubes", kernel.low, kernel.cube);
+    const auto source = [numbers, kernel, rows] {
         return formatted(
-                   "// libperm: a row of the dense frontier, {} numbers, of {} low entries, {} in cubes and "
-                   "{} others at most.\n\n",
-                   name, kernel.low, kernel.cube, kernel.others) +
-               number_cuh +
-               formatted("\ntypedef {} Arithmetic;\n"
-                         "constexpr bool bounds_itself = {};\n"
-                         "constexpr int most_high = {}, most_cube = {};\n\n",
-                         arithmetic_type(numbers.arithmetic), numbers.bounds_itself(), dense_most_high,
+                   "// libperm: a row of the dense frontier, {} numbers, of {} and {} others at most.\n\n",
+                   name_of(numbers), rows, kernel.others) +
+               numbers_text(numbers) +
+               formatted("constexpr int most_high = {}, most_cube = {};\n\n", dense_most_high,
                          dense_most_cube) +
                frontier_number_cuh + "\n" + frontier_dense_cuh +
-               formatted("\nextern \"C\" __global__ void __launch_bounds__(most_threads, {})\n"
-                         "{}(const __grid_constant__ Row row) {{\n"
-                         "    fill<{}, {}, {}>(row);\n}}\n",
-                         least_blocks(numbers, kernel), entry_of(kernel), kernel.low, kernel.cube,
-                         kernel.others);
+               entry_text(entry_of(kernel), formatted("most_threads, {}", least_blocks(numbers, kernel)),
+                          "const __grid_constant__ Row row",
+                          formatted("    fill<{}, {}, {}>(row);\n", kernel.low, kernel.cube, kernel.others));
     };
-    recipe.flags = kernel_flags();
-    recipe.entries = {entry_of(kernel)};
-    return recipe;
+    return recipe_of(
+        formatted("dense frontier: {} numbers, rows of {}, {} others", name_of(numbers), rows, kernel.others),
+        source, {entry_of(kernel)});
 }
 
 SparseTile sparse_tile(int words) {
-    switch (words) {
-    case 1:
-    case 2:
-        return {256, 7}; // odd: neighbouring threads begin in different banks
-    case 4:
-        return {128, 7};
-    case 8:
-        return {64, 7};
-    case 16:
-        return {64, 3};
-    default:
-        return {64, 1};
-    }
+    if (words <= 2) return {256, 7}; // odd: neighbouring threads begin in different banks
+    if (words == 4) return {128, 7};
+    return {64, words == 8 ? 7U : words == 16 ? 3U : 1U};
 }
 
 KernelRecipe sparse_frontier_kernels(const SparseKernel &kernel) {
     const std::string what =
         formatted("keys of {} words, {}{}{} numbers", kernel.words, kernel.counts ? "counted, " : "",
                   kernel.entries ? "entries, " : "", name_of(kernel.numbers));
-    KernelRecipe recipe;
-    recipe.key = formatted("sparse frontier: {}\ngenerator {}\n", what, generator_digest);
-    recipe.source = [kernel, what] {
+    const auto source = [kernel, what] {
         const SparseTile tile = sparse_tile(kernel.words);
-        return formatted("// libperm: rows of the sparse frontier, {}.\n\n", what) + number_cuh +
-               formatted("\ntypedef {} Arithmetic;\n"
-                         "constexpr bool bounds_itself = {}, counts = {}, entries = {};\n"
+        return formatted("// libperm: rows of the sparse frontier, {}.\n\n", what) +
+               numbers_text(kernel.numbers) +
+               formatted("constexpr bool counts = {}, entries = {};\n"
                          "constexpr int words = {}, most_threads = {}, items = {};\n\n",
-                         arithmetic_type(kernel.numbers.arithmetic), kernel.numbers.bounds_itself(),
                          kernel.counts, kernel.entries, kernel.words, tile.threads, tile.items) +
                frontier_number_cuh + "\n" + chained_tiles_cuh + "\n" + balanced_path_cuh + "\n" +
                frontier_sparse_cuh;
     };
-    recipe.flags = kernel_flags();
-    recipe.entries = {sparse_row_entry, sparse_count_entry};
-    return recipe;
+    return recipe_of("sparse frontier: " + what, source, {sparse_row_entry, sparse_count_entry});
 }
 
 JoinTile join_tile(const StateNumbers &numbers) {
-    switch (numbers.doubles()) {
-    case 1:
-        return {8, 4};
-    case 2:
-        return {4, 4};
-    default:
-        return {2, 2};
-    }
+    const int doubles = numbers.doubles();
+    return doubles == 1 ? JoinTile{8, 4} : doubles == 2 ? JoinTile{4, 4} : JoinTile{2, 2};
 }
 
 KernelRecipe frontier_join_kernels(const JoinKernel &kernel) {
     const std::string what = formatted("keys of {} words, {} numbers", kernel.words, name_of(kernel.numbers));
-    KernelRecipe recipe;
-    recipe.key = formatted("frontier join: {}\ngenerator {}\n", what, generator_digest);
-    recipe.source = [kernel, what] {
+    const auto source = [kernel, what] {
         const JoinTile tile = join_tile(kernel.numbers);
-        return formatted("// libperm: joins of the frontier's branches, {}.\n\n", what) + number_cuh +
-               formatted("\ntypedef {} Arithmetic;\n"
-                         "constexpr bool bounds_itself = {};\n"
-                         "constexpr int words = {}, most_threads = {};\n"
+        return formatted("// libperm: joins of the frontier's branches, {}.\n\n", what) +
+               numbers_text(kernel.numbers) +
+               formatted("constexpr int words = {}, most_threads = {};\n"
                          "constexpr unsigned wide_height = {}, wide_width = {};\n\n",
-                         arithmetic_type(kernel.numbers.arithmetic), kernel.numbers.bounds_itself(),
                          kernel.words, join_threads, tile.height, tile.width) +
                frontier_number_cuh + "\n" + chained_tiles_cuh + "\n" + frontier_join_cuh;
     };
-    recipe.flags = kernel_flags();
-    recipe.entries = {join_fill_entry,  join_copy_entry,     join_mark_entry,          join_rank_entry,
-                      join_sizes_entry, join_spread_entry,   join_count_entry,         join_pairs_entry,
-                      join_most_entry,  join_multiply_entry, join_multiply_wide_entry, join_take_entry};
-    return recipe;
+    return recipe_of("frontier join: " + what, source,
+                     {join_fill_entry, join_copy_entry, join_mark_entry, join_rank_entry, join_sizes_entry,
+                      join_spread_entry, join_count_entry, join_pairs_entry, join_most_entry,
+                      join_multiply_entry, join_multiply_wide_entry, join_take_entry});
 }
 
 } // namespace libperm

@@ -1,4 +1,5 @@
 #include "jit/kernel/leaf.hpp"
+
 #include "jit/number/index.hpp"
 
 #include <algorithm>
@@ -11,13 +12,8 @@ namespace {
 // The instruction that last takes each value.
 std::vector<std::int64_t> last_uses(const StraightLine &leaf) {
     std::vector<std::int64_t> last(at(leaf.inputs) + leaf.code.size(), -1);
-    for (std::size_t k = 0; k < leaf.code.size(); ++k) {
-        const Instruction &i = leaf.code[k];
-        const auto use = [&](std::int32_t v) { last[at(v)] = static_cast<std::int64_t>(k); };
-        use(i.a);
-        if (!takes_constant(i.op)) use(i.b);
-        if (takes_third(i.op)) use(i.c);
-    }
+    for (std::size_t k = 0; k < leaf.code.size(); ++k)
+        for_operands(leaf.code[k], [&](std::int32_t v) { last[at(v)] = static_cast<std::int64_t>(k); });
     return last;
 }
 
@@ -57,12 +53,9 @@ RowSums row_sums_of(const Tree &tree, const StraightLine &leaf) {
     for (std::size_t k = 0; k < leaf.code.size(); ++k) {
         const Instruction &i = leaf.code[k];
         if (i.op != Op::add) {
-            const auto use = [&](std::int32_t v) {
+            for_operands(i, [&](std::int32_t v) {
                 if (v < leaf.inputs) base_used[v] = static_cast<std::int64_t>(k);
-            };
-            use(i.a);
-            use(i.b);
-            if (takes_third(i.op)) use(i.c);
+            });
             continue;
         }
         const TreeConstant &constant = tree.constants[at(i.b)];

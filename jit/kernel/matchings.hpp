@@ -16,7 +16,7 @@ KernelRecipe matching_walk_kernels();
 // Threads of a block at most, and how many entries a step is filled up to a multiple of.
 constexpr unsigned draw_threads = 128, tally_threads = 256, entries_together = 4;
 
-// What follows stands in device/matching_walk.cuh and device/bet_tally.cuh as well.
+// What follows stands in device/matching_walk.cuh as well.
 struct alignas(16) DrawEntry {
     double weight = 0;
     std::uint32_t word = 0, bit = 0; // of the rows that are left; no bit: filled up

@@ -7,13 +7,20 @@ namespace libperm {
 namespace {
 
 std::string table_source(const StateNumbers &numbers) {
-    return std::string(number_cuh) +
-           formatted("\ntypedef {} Arithmetic;\n"
-                     "constexpr bool bounds_itself = {};\n"
-                     "constexpr int low_slots = {}, high_slots = {};\n\n",
-                     arithmetic_type(numbers.arithmetic), numbers.bounds_itself(), table_low, table_high) +
+    return numbers_text(numbers) +
+           formatted("constexpr int low_slots = {}, high_slots = {};\n\n", table_low, table_high) +
            frontier_number_cuh + "\n" + period_table_cuh;
 }
+
+constexpr const char
+    *of_row = "const __grid_constant__ Row row",
+    *each_state =
+        "    const u64 step = static_cast<u64>(gridDim.x) * blockDim.x;\n"
+        "    for (u64 s = static_cast<u64>(blockIdx.x) * blockDim.x + threadIdx.x; s < count; s += step) {\n"
+        "        Number x = zero();\n"
+        "        x.value = number;\n"
+        "        table[s] = x;\n"
+        "    }\n";
 
 } // namespace
 
@@ -22,58 +29,39 @@ std::string table_entry_of(RowShape shape) {
 }
 
 KernelRecipe period_table_row_kernel(const StateNumbers &numbers, RowShape shape) {
-    KernelRecipe recipe;
-    recipe.key = formatted("period's table: {} numbers, rows of {} low and {} high entries\ngenerator {}\n",
-                           name_of(numbers), shape.low, shape.high, generator_digest);
-    recipe.source = [numbers, shape] {
-        return formatted(
-                   "// libperm: a row of a period's table, {} numbers, of {} low and {} high entries at "
-                   "most.\n\n",
-                   name_of(numbers), shape.low, shape.high) +
+    const std::string rows = formatted("{} low and {} high entries", shape.low, shape.high);
+    const auto source = [numbers, shape, rows] {
+        return formatted("// libperm: a row of a period's table, {} numbers, of {} at most.\n\n",
+                         name_of(numbers), rows) +
                table_source(numbers) +
-               formatted("\nextern \"C\" __global__ void __launch_bounds__(most_threads)\n"
-                         "{}(const __grid_constant__ Row row) {{\n"
-                         "    fill<{}, {}>(row);\n}}\n",
-                         table_entry_of(shape), shape.low, shape.high);
+               entry_text(table_entry_of(shape), "most_threads", of_row,
+                          formatted("    fill<{}, {}>(row);\n", shape.low, shape.high));
     };
-    recipe.flags = kernel_flags();
-    recipe.entries = {table_entry_of(shape)};
-    return recipe;
+    return recipe_of(formatted("period's table: {} numbers, rows of {}", name_of(numbers), rows), source,
+                     {table_entry_of(shape)});
 }
 
 KernelRecipe period_table_kernel(const StateNumbers &numbers) {
     const bool brackets = numbers.arithmetic == Arithmetic::real && numbers.nonnegative;
-    KernelRecipe recipe;
-    recipe.key = formatted("period's table: {} numbers, what is done to all of it\ngenerator {}\n",
-                           name_of(numbers), generator_digest);
-    recipe.source = [numbers, brackets] {
+    const auto source = [numbers, brackets] {
         std::string text = formatted("// libperm: a period's table, {} numbers.\n\n", name_of(numbers)) +
-                           table_source(numbers);
-        text += formatted("\nextern \"C\" __global__ void __launch_bounds__(most_threads)\n"
-                          "{}(const __grid_constant__ Row row) {{\n    open(row);\n}}\n"
-                          "\nextern \"C\" __global__ void __launch_bounds__(most_threads)\n"
-                          "{}(Number *table, u64 count, double number) {{\n"
-                          "    const u64 step = static_cast<u64>(gridDim.x) * blockDim.x;\n"
-                          "    for (u64 s = static_cast<u64>(blockIdx.x) * blockDim.x + threadIdx.x; s < "
-                          "count; s += step) {{\n"
-                          "        Number x = zero();\n"
-                          "        x.value = number;\n"
-                          "        table[s] = x;\n"
-                          "    }}\n}}\n",
-                          table_open_entry, table_begin_entry);
+                           table_source(numbers) +
+                           entry_text(table_open_entry, "most_threads", of_row, "    open(row);\n") +
+                           entry_text(table_begin_entry, "most_threads",
+                                      "Number *table, u64 count, double number", each_state);
         if (brackets)
-            text += std::string("\n") + period_bracket_cuh +
-                    formatted("\nextern \"C\" __global__ void __launch_bounds__(most_threads)\n"
-                              "{}(double *x, double *y, u64 count, double shift, double scale, double "
-                              "smallest, Bracket *found) {{\n"
-                              "    bracket(x, y, count, shift, scale, smallest, found);\n}}\n",
-                              table_bracket_entry);
+            text +=
+                std::string("\n") + period_bracket_cuh +
+                entry_text(table_bracket_entry, "most_threads",
+                           "double *x, double *y, u64 count, double shift, double scale, double smallest, "
+                           "Bracket *found",
+                           "    bracket(x, y, count, shift, scale, smallest, found);\n");
         return text;
     };
-    recipe.flags = kernel_flags();
-    recipe.entries = {table_open_entry, table_begin_entry};
-    if (brackets) recipe.entries.emplace_back(table_bracket_entry);
-    return recipe;
+    std::vector<std::string> entries{table_open_entry, table_begin_entry};
+    if (brackets) entries.emplace_back(table_bracket_entry);
+    return recipe_of(formatted("period's table: {} numbers, what is done to all of it", name_of(numbers)),
+                     source, std::move(entries));
 }
 
 } // namespace libperm

@@ -28,8 +28,8 @@ std::size_t block_words(const SieveProgram &program, std::size_t step) {
 class Tables {
   public:
     std::size_t place(const SieveProgram::Finish &row, std::size_t code) {
-        std::vector<std::uint32_t> table;
-        for (const auto &codes : row.codes) table.push_back(codes[code]);
+        const auto begin = row.codes[code].begin();
+        const std::vector<std::uint32_t> table(begin, begin + std::ssize(row.factors));
         const auto [known, is_new] = place_.try_emplace(table, values_.size());
         if (is_new) values_.insert(values_.end(), table.begin(), table.end());
         return known->second;
@@ -151,9 +151,8 @@ std::string source_of(const SieveProgram &program, std::size_t first_step) {
            "                                             const u32 *tables, Counts &counts) {\n"
            "        switch (step) {\n" +
            cases + "        }\n        return out;\n    }\n};\n" +
-           formatted("\nextern \"C\" __global__ void __launch_bounds__({})\n"
-                     "{}(const __grid_constant__ SieveWalks all) {{\n    walk_signs<Steps>(all);\n}}\n",
-                     sieve_threads, sieve_entry);
+           entry_text(sieve_entry, std::to_string(sieve_threads), "const __grid_constant__ SieveWalks all",
+                      "    walk_signs<Steps>(all);\n");
 }
 
 } // namespace
@@ -171,14 +170,9 @@ std::size_t sieve_room_words(const SieveProgram &program, std::size_t first_step
 }
 
 KernelRecipe sieve_kernel(const SieveProgram &program, std::size_t first_step) {
-    KernelRecipe recipe;
-    std::string source = source_of(program, first_step);
-    recipe.key = formatted("signs without vanishing prefixes {}\ngenerator {}\n", digest_of_bytes(source),
-                           generator_digest);
-    recipe.source = [source = std::move(source)] { return source; };
-    recipe.flags = kernel_flags();
-    recipe.entries = {sieve_entry};
-    return recipe;
+    const std::string source = source_of(program, first_step);
+    return recipe_of("signs without vanishing prefixes " + digest_of_bytes(source),
+                     [source] { return source; }, {sieve_entry});
 }
 
 } // namespace libperm

@@ -23,29 +23,20 @@ KernelRecipe LeftOutKernel::recipe() const {
     const bool gradients = what == LeftOut::gradients;
     const std::string name = formatted("{} of {} rows, {} numbers", gradients ? "gradients" : "minors", rows,
                                        arithmetic_name(arithmetic));
-    KernelRecipe recipe;
-    recipe.key = formatted("left out: {}\ngenerator {}\n", name, generator_digest);
-    recipe.source = [kernel, gradients, name] {
-        const bool complex = is_complex(kernel.arithmetic);
-        return formatted("// libperm: {}.\n\n", name) + number_cuh +
-               formatted(
-                   "\ntypedef {} Arith;\nconstexpr bool is_split = {};\nconstexpr unsigned rows = {};\n\n",
-                   arithmetic_type(complex ? Arithmetic::complex : Arithmetic::real),
-                   has_two_grids(kernel.arithmetic), kernel.rows) +
+    const auto source = [kernel, gradients, name] {
+        const std::string threads = std::to_string(left_out_threads);
+        constexpr const char *parameter = "const __grid_constant__ LeftOut all";
+        return formatted("// libperm: {}.\n\n", name) +
+               numbers_text(is_complex(kernel.arithmetic) ? Arithmetic::complex : Arithmetic::real) +
+               formatted("constexpr bool is_split = {};\nconstexpr unsigned rows = {};\n\n",
+                         has_two_grids(kernel.arithmetic), kernel.rows) +
                left_out_cuh + "\n" + (gradients ? gradient_cuh : minors_cuh) +
-               formatted("\nextern \"C\" __global__ void __launch_bounds__({})\n"
-                         "{}(const __grid_constant__ LeftOut all) {{\n"
-                         "    extern __shared__ __align__(16) unsigned char shared_memory[];\n"
-                         "    walk_pieces<{}>(all, shared_memory);\n}}\n"
-                         "extern \"C\" __global__ void __launch_bounds__({})\n"
-                         "{}(const __grid_constant__ LeftOut all) {{\n"
-                         "    add_pieces(all);\n}}\n",
-                         left_out_threads, left_out_entry, gradients ? "GradientWalk" : "MinorWalk",
-                         left_out_threads, left_out_add_entry);
+               entry_text(left_out_entry, threads, parameter,
+                          formatted("{}    walk_pieces<{}>(all, shared_memory);\n", shared_memory_text,
+                                    gradients ? "GradientWalk" : "MinorWalk")) +
+               entry_text(left_out_add_entry, threads, parameter, "    add_pieces(all);\n");
     };
-    recipe.flags = kernel_flags();
-    recipe.entries = {left_out_entry, left_out_add_entry};
-    return recipe;
+    return recipe_of("left out: " + name, source, {left_out_entry, left_out_add_entry});
 }
 
 std::size_t LeftOutKernel::shared_bytes(unsigned threads) const {
@@ -108,30 +99,23 @@ std::size_t fixed_doubles(const HafnianShape &of) {
 } // namespace
 
 KernelRecipe hafnian_kernel(Arithmetic arithmetic) {
-    KernelRecipe recipe;
-    recipe.key =
-        formatted("hafnians of {} numbers\ngenerator {}\n", arithmetic_name(arithmetic), generator_digest);
-    recipe.source = [arithmetic] {
+    const std::string what = formatted("hafnians of {} numbers", arithmetic_name(arithmetic));
+    const auto source = [arithmetic, what] {
+        const bool modular = arithmetic == Arithmetic::modular;
         const double unit = hafnian_unit(arithmetic);
         const Widths widths = widths_of(arithmetic);
-        return formatted("// libperm: hafnians of {} numbers.\n\n", arithmetic_name(arithmetic)) +
-               number_cuh +
-               formatted("\ntypedef {} Arith;\nconstexpr double unit = {}, per_product = {};\n"
+        return formatted("// libperm: {}.\n\n", what) + numbers_text(arithmetic) +
+               formatted("constexpr double unit = {}, per_product = {};\n"
                          "constexpr unsigned width = {}, leaf_width = {};\n"
                          "__device__ __forceinline__ Arith arithmetic_of(double{}) {{ return {{{}}}; }}\n\n",
-                         arithmetic_type(arithmetic), unit, hafnian_roundings(arithmetic) * unit,
-                         widths.of_node, widths.of_leaf, arithmetic == Arithmetic::modular ? " prime" : "",
-                         arithmetic == Arithmetic::modular ? "prime, 1 / prime" : "") +
+                         unit, hafnian_roundings(arithmetic) * unit, widths.of_node, widths.of_leaf,
+                         modular ? " prime" : "", modular ? "prime, 1 / prime" : "") +
                hafnian_sum_cuh +
-               formatted("\nextern \"C\" __global__ void __launch_bounds__({}, {})\n"
-                         "{}(const __grid_constant__ HafnianWalks all) {{\n"
-                         "    extern __shared__ __align__(16) unsigned char shared_memory[];\n"
-                         "    walk_pair_signs(all, shared_memory);\n}}\n",
-                         hafnian_threads, hafnian_blocks, hafnian_entry);
+               entry_text(hafnian_entry, formatted("{}, {}", hafnian_threads, hafnian_blocks),
+                          "const __grid_constant__ HafnianWalks all",
+                          formatted("{}    walk_pair_signs(all, shared_memory);\n", shared_memory_text));
     };
-    recipe.flags = kernel_flags();
-    recipe.entries = {hafnian_entry};
-    return recipe;
+    return recipe_of(what, source, {hafnian_entry});
 }
 
 // Levels with signs of their own, which are not both taken, need but one node, and the one before it.

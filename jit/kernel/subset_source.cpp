@@ -40,19 +40,12 @@ template <class Numbers> std::string array_text(const char *name, const Numbers 
 }
 
 const char *what_it_does(SubsetEngine engine) {
-    switch (engine) {
-    case SubsetEngine::shared:
-        return "x and A in shared memory (GPU-SparsePerman)";
-    case SubsetEngine::dense:
-        return "x in registers, A in shared memory, for this n alone";
-    case SubsetEngine::purereg:
-        return "x in registers, code for each column (CodeGen-PureReg)";
-    case SubsetEngine::hybrid:
-        return "the first k rows in registers, the others in global memory (CodeGen-Hybrid)";
-    case SubsetEngine::tree:
-        return "x in registers, common factors and products kept (jit/program/tree.hpp)";
-    }
-    return "";
+    static constexpr const char *texts[] = {
+        "x and A in shared memory (GPU-SparsePerman)", "x in registers, A in shared memory, for this n alone",
+        "x in registers, code for each column (CodeGen-PureReg)",
+        "the first k rows in registers, the others in global memory (CodeGen-Hybrid)",
+        "x in registers, common factors and products kept (jit/program/tree.hpp)"};
+    return texts[static_cast<std::size_t>(engine)];
 }
 
 std::string pattern_text(const SubsetKernel &kernel) {
@@ -81,29 +74,28 @@ std::string types_text(const SubsetKernel &kernel) {
                      arithmetic_type(kernel.arithmetic), terms[static_cast<std::size_t>(kernel.summation)]);
 }
 
-std::string entry_text(const SubsetKernel &kernel) {
-    const bool by_parameter = values_by_parameter(kernel), is_tree = kernel.engine == SubsetEngine::tree;
-    std::string text = formatted("\nextern \"C\" __global__ void __launch_bounds__({}, 1)\n"
-                                 "{}({}, Launch launch, Number *{}, Partial *partials) {{\n",
-                                 kernel.threads, walk_entry(kernel),
-                                 by_parameter ? "const __grid_constant__ Values v"
-                                 : is_tree    ? "const Values *values"
-                                              : "const Number *values",
-                                 kernel.engine == SubsetEngine::hybrid ? "global_x" : "");
-    if (is_tree ? rows_in_shared(kernel) : !by_parameter)
-        text += "    extern __shared__ __align__(16) unsigned char shared_memory[];\n";
+std::string walk_text(const SubsetKernel &kernel) {
+    const bool by_parameter = values_by_parameter(kernel), is_tree = kernel.engine == SubsetEngine::tree,
+               is_hybrid = kernel.engine == SubsetEngine::hybrid;
+    const char *const values = by_parameter ? "const __grid_constant__ Values v"
+                               : is_tree    ? "const Values *values"
+                                            : "const Number *values";
+    std::string body = (is_tree ? rows_in_shared(kernel) : !by_parameter) ? shared_memory_text : "";
     if (is_tree)
-        return text + formatted("    Rows rows({}{});\n    walk_tree(rows, launch, partials);\n}}\n",
-                                by_parameter ? "v" : "*values",
-                                rows_in_shared(kernel) ? ", shared_memory" : "");
-    text += !by_parameter ? "    Rows rows;\n    rows.start(values, shared_memory);\n"
-            : kernel.engine == SubsetEngine::hybrid
-                ? "    Rows rows(v, global_x + static_cast<u64>(blockIdx.x) * (n - k) * threads + "
-                  "threadIdx.x);\n"
-                : "    Rows rows(v);\n";
-    text += kernel.equal_chunks ? "    walk_equally(rows, launch, partials);\n}\n"
-                                : "    walk_segments(rows, launch, partials);\n}\n";
-    return text;
+        body += formatted("    Rows rows({}{});\n    walk_tree(rows, launch, partials);\n",
+                          by_parameter ? "v" : "*values", rows_in_shared(kernel) ? ", shared_memory" : "");
+    else
+        body +=
+            formatted("{}    {}(rows, launch, partials);\n",
+                      !by_parameter ? "    Rows rows;\n    rows.start(values, shared_memory);\n"
+                      : is_hybrid   ? "    Rows rows(v, global_x + static_cast<u64>(blockIdx.x) * (n - k) * "
+                                      "threads + threadIdx.x);\n"
+                                    : "    Rows rows(v);\n",
+                      kernel.equal_chunks ? "walk_equally" : "walk_segments");
+    return entry_text(
+        walk_entry(kernel), formatted("{}, 1", kernel.threads),
+        formatted("{}, Launch launch, Number *{}, Partial *partials", values, is_hybrid ? "global_x" : ""),
+        body);
 }
 
 } // namespace
@@ -168,7 +160,7 @@ std::string source_of(const SubsetKernel &kernel) {
     if (refines(kernel)) text += std::string("\n") + select_cuh;
     if (refines(kernel) && kernel.engine != SubsetEngine::tree) text += std::string("\n") + accurate_cuh;
     return text + "\n// ---- This kernel " + std::string(88, '-') + "\n\n" + rows_text(kernel) +
-           entry_text(kernel);
+           walk_text(kernel);
 }
 
 KernelRecipe subsets_kernel(const SubsetKernel &kernel) {

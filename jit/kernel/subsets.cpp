@@ -7,32 +7,15 @@
 #include <bit>
 
 namespace libperm {
+
 const char *subset_engine_name(SubsetEngine engine) {
-    switch (engine) {
-    case SubsetEngine::shared:
-        return "shared";
-    case SubsetEngine::dense:
-        return "dense";
-    case SubsetEngine::purereg:
-        return "purereg";
-    case SubsetEngine::hybrid:
-        return "hybrid";
-    case SubsetEngine::tree:
-        return "tree";
-    }
-    return "?";
+    static constexpr const char *names[] = {"shared", "dense", "purereg", "hybrid", "tree"};
+    return names[static_cast<std::size_t>(engine)];
 }
 
 const char *summation_name(Summation summation) {
-    switch (summation) {
-    case Summation::plain:
-        return "plain";
-    case Summation::kahan:
-        return "kahan";
-    case Summation::dq:
-        return "dq";
-    }
-    return "?";
+    static constexpr const char *names[] = {"plain", "kahan", "dq"};
+    return names[static_cast<std::size_t>(summation)];
 }
 
 KernelColumns columns_of(const SubsetKernel &kernel) {

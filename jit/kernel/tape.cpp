@@ -4,7 +4,6 @@
 #include "jit/text/text.hpp"
 
 namespace libperm {
-
 namespace {
 
 std::size_t bytes_of_states(const Tape &tape, TapeForm form) {
@@ -22,27 +21,19 @@ const char *tape_entry(TapeForm form) {
 }
 
 KernelRecipe tape_kernel(TapeForm form, int threads) {
-    KernelRecipe recipe;
     const std::string name = formatted("{} numbers{}{}, {} threads", arithmetic_name(form.arithmetic),
                                        form.magnitudes ? " and magnitudes" : "",
                                        form.in_memory ? ", states in memory" : "", threads);
-    recipe.key = formatted("tape: {}\ngenerator {}\n", name, generator_digest);
-    recipe.source = [form, threads, name] {
-        return formatted("// libperm: tapes, {}.\n\n", name) + number_cuh +
-               formatted("\ntypedef {} Arith;\nconstexpr bool with_magnitudes = {}, states_in_memory = {};\n"
+    const auto source = [form, threads, name] {
+        return formatted("// libperm: tapes, {}.\n\n", name) + numbers_text(form.arithmetic) +
+               formatted("constexpr bool with_magnitudes = {}, states_in_memory = {};\n"
                          "constexpr unsigned doubles_of_value = {};\n\n",
-                         arithmetic_type(form.arithmetic), form.magnitudes, form.in_memory,
-                         is_dd(form.arithmetic) ? 2 : 1) +
+                         form.magnitudes, form.in_memory, is_dd(form.arithmetic) ? 2 : 1) +
                tape_cuh +
-               formatted("\nextern \"C\" __global__ void __launch_bounds__({})\n"
-                         "{}(const __grid_constant__ Tape tape) {{\n"
-                         "    extern __shared__ __align__(16) unsigned char shared_memory[];\n"
-                         "    run(tape, shared_memory);\n}}\n",
-                         threads, tape_entry(form));
+               entry_text(tape_entry(form), std::to_string(threads), "const __grid_constant__ Tape tape",
+                          formatted("{}    run(tape, shared_memory);\n", shared_memory_text));
     };
-    recipe.flags = kernel_flags();
-    recipe.entries = {tape_entry(form)};
-    return recipe;
+    return recipe_of("tape: " + name, source, {tape_entry(form)});
 }
 
 std::size_t tape_shared_bytes(const Tape &tape, TapeForm form) {

@@ -205,6 +205,40 @@ class TreeRows {
         return is_size ? value(program, v) : formatted("magnitude({})", value(program, v));
     }
 
+    // What an instruction comes to.
+    std::string result(const StraightLine &program, const Instruction &i, const RowSum &sum) const {
+        const auto v = [&](std::int32_t operand) { return value(program, operand); };
+        const auto n = [&](std::int32_t operand) { return number(program, operand); };
+        const auto absolute = [&](std::int32_t operand) { return size(program, operand); };
+        switch (i.op) {
+        case Op::add:
+            return formatted("{}({}, v.a[{}])", sum.in ? "add" : "subtract", v(sum.from),
+                             sum.entry < 0 ? place_of(i.b) : sum.entry);
+        case Op::multiply:
+            return formatted("multiply({}, {})", v(i.a), v(i.b));
+        case Op::subtract: // of numbers, also where they are row sums
+            return formatted("subtract({}, {})", n(i.a), n(i.b));
+        case Op::nmadd:
+            return formatted("nmadd({}, {}, {})", v(i.a), v(i.b), v(i.c));
+        case Op::plus:
+            return formatted("add({}, {})", n(i.a), n(i.b));
+        case Op::madd:
+            return formatted("madd({}, {}, {})", v(i.a), v(i.b), v(i.c));
+        case Op::add_absolute:
+            return formatted("{} + {}", absolute(i.a), absolute(i.b));
+        case Op::multiply_absolute:
+            return formatted("{} * {}", absolute(i.a), absolute(i.b));
+        case Op::madd_absolute:
+        case Op::derivative_absolute:
+            return formatted("fma({}, {}, {})", absolute(i.a), absolute(i.b), absolute(i.c));
+        case Op::least:
+            return formatted("least({}, {})", v(i.a), v(i.b));
+        case Op::reciprocal:
+            return formatted("reciprocal({})", v(i.a));
+        }
+        return "";
+    }
+
     void leaf(const StraightLine &program) {
         if (program.outputs.empty()) {
             add("        sum = number(1), absolute = 1;\n");
@@ -213,52 +247,11 @@ class TreeRows {
         const auto [row_sums, restored] = row_sums_of(tree_, program);
         for (std::size_t k = 0; k < program.code.size(); ++k) {
             const Instruction &i = program.code[k];
-            const auto v = [&](std::int32_t operand) { return value(program, operand); };
-            const auto absolute = [&](std::int32_t operand) { return size(program, operand); };
-            add("        const {} t{} = ",
+            add("        const {} t{} = {};\n",
                 is_absolute(i.op) ? "double"
                 : i.op == Op::add ? "Row"
                                   : "Number",
-                k);
-            switch (i.op) {
-            case Op::add:
-                add("{}({}, v.a[{}]);\n", row_sums[k].in ? "add" : "subtract", v(row_sums[k].from),
-                    row_sums[k].entry < 0 ? place_of(i.b) : row_sums[k].entry);
-                break;
-            case Op::multiply:
-                add("multiply({}, {});\n", v(i.a), v(i.b));
-                break;
-            case Op::subtract: // of numbers, also where they are row sums
-                add("subtract({}, {});\n", number(program, i.a), number(program, i.b));
-                break;
-            case Op::nmadd:
-                add("nmadd({}, {}, {});\n", v(i.a), v(i.b), v(i.c));
-                break;
-            case Op::plus:
-                add("add({}, {});\n", number(program, i.a), number(program, i.b));
-                break;
-            case Op::madd:
-                add("madd({}, {}, {});\n", v(i.a), v(i.b), v(i.c));
-                break;
-            case Op::add_absolute:
-                add("{} + {};\n", absolute(i.a), absolute(i.b));
-                break;
-            case Op::multiply_absolute:
-                add("{} * {};\n", absolute(i.a), absolute(i.b));
-                break;
-            case Op::madd_absolute:
-                add("fma({}, {}, {});\n", absolute(i.a), absolute(i.b), absolute(i.c));
-                break;
-            case Op::least:
-                add("least({}, {});\n", v(i.a), v(i.b));
-                break;
-            case Op::reciprocal:
-                add("reciprocal({});\n", v(i.a));
-                break;
-            case Op::derivative_absolute:
-                add("fma({}, {}, {});\n", absolute(i.a), v(i.b), absolute(i.c));
-                break;
-            }
+                k, result(program, i, row_sums[k]));
         }
         for (const Restored &r : restored) {
             if (in_shared_) break; // they have not gone

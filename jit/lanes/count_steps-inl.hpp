@@ -1,7 +1,6 @@
 // The steps of a sum over counts (count_sum.hpp): those of the first kinds are summed over side by side, in
 // lanes; those of the others follow a reflected Gray code (Knuth, The Art of Computer Programming
 // 4A, 7.2.1.1).
-#include "jit/lanes/binomials.hpp"
 #include "jit/lanes/count_sum.hpp"
 #include "jit/lanes/eights-inl.hpp"
 
@@ -114,35 +113,6 @@ template <bool complex, bool split> class CountSteps {
     HWY_ALIGN double base_[parts][most_summed_kinds];      // the other kinds' part of the row sums
     HWY_ALIGN double low_weight_[most_low_counts];
     HWY_ALIGN double table_[most_summed_kinds * parts * most_low_counts];
-};
-
-// The sums of a row's entries at a step, as numbers; on two grids in doubles rounded, in double-doubles not.
-template <bool complex, bool split, bool dd, int size = vectors_of_eight> struct RowSums {
-    using Steps = CountSteps<complex, split>;
-    using D = Wide<size>;
-    using Part = std::conditional_t<dd, DD<D>, Real<D>>;
-    using A = std::conditional_t<complex, Complex<Part>, Part>;
-    using Number = typename A::Number;
-
-    static LANES_INLINE Number of(const Steps &steps, int i, int lane) {
-        if constexpr (complex)
-            return {of_grids(steps, 0, i, lane), of_grids(steps, Steps::parts / 2, i, lane)};
-        else
-            return of_grids(steps, 0, i, lane);
-    }
-
-  private:
-    static LANES_INLINE D of_part(const Steps &steps, int part, int i, int lane) {
-        return D(steps.base(part, i)) + load<size>(steps.low_sum(part, i, lane));
-    }
-    static LANES_INLINE typename Part::Number of_grids(const Steps &steps, int part, int i, int lane) {
-        if constexpr (!split)
-            return Part::number(of_part(steps, part, i, lane));
-        else if constexpr (dd)
-            return two_sum(of_part(steps, part, i, lane), of_part(steps, part + 1, i, lane));
-        else
-            return of_part(steps, part, i, lane) + of_part(steps, part + 1, i, lane);
-    }
 };
 
 } // namespace libperm::HWY_NAMESPACE

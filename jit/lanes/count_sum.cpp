@@ -15,7 +15,7 @@ HWY_BEFORE_NAMESPACE();
 namespace libperm::HWY_NAMESPACE {
 
 template <bool complex, bool split, bool dd> class CountWalk {
-    using Sums = RowSums<complex, split, dd>;
+    using Sums = RowSums<complex, split, dd, vectors_of_eight>;
     using Part = typename Sums::Part;
     using A = typename Sums::A;
     using Number = typename A::Number;

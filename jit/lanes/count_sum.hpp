@@ -5,12 +5,26 @@
 //                 prod_j (-1)^k_j C(c_j, k_j) * prod_i (sum_j (c_j - 2 k_j) a_ij)^r_i
 #pragma once
 
-#include "jit/lanes/binomials.hpp"
 #include "jit/lanes/grid_columns.hpp"
 
 #include <cstdint>
 
 namespace libperm {
+
+// Binomial coefficients that doubles hold.
+constexpr int most_binomial = 56; // C(56, 28) < 2^53
+
+struct Binomials {
+    double of[most_binomial + 1][most_binomial + 1] = {}; // C(n, k) at [n][k]
+
+    constexpr Binomials() {
+        for (int n = 0; n <= most_binomial; ++n) {
+            of[n][0] = of[n][n] = 1;
+            for (int k = 1; k < n; ++k) of[n][k] = of[n - 1][k - 1] + of[n - 1][k];
+        }
+    }
+};
+inline constexpr Binomials binomials;
 
 constexpr int most_of_kind = most_binomial; // of columns
 constexpr int most_summed_kinds = 40;       // of rows and of columns, by itself

@@ -26,47 +26,15 @@ template <int size> LANES_INLINE Eight to_eight(Wide<size> a) {
     else
         return to_eight<size / 2>(a.low + a.high);
 }
+template <int size> LANES_INLINE ComplexOf<Eight> to_eight(const ComplexOf<Wide<size>> &a) {
+    return {to_eight<size>(a.re), to_eight<size>(a.im)};
+}
 
 // Adds all lanes, by halves.
 LANES_INLINE double lane_sum(Eight a) {
     HWY_ALIGN double x[eight_lanes];
     store(a, x);
     return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
-}
-
-// A number of `size` vectors in memory, real or complex: its parts one behind the other.
-template <int size> LANES_INLINE void get_number(const double *p, Wide<size> &x) { x = load<size>(p); }
-template <int size> LANES_INLINE void get_number(const double *p, ComplexOf<Wide<size>> &x) {
-    x.re = load<size>(p);
-    x.im = load<size>(p + size * static_cast<int>(hn::MaxLanes(Tag())));
-}
-template <class Number> LANES_INLINE Number get_number(const double *p) {
-    Number x;
-    get_number(p, x);
-    return x;
-}
-template <int size> LANES_INLINE void put_number(const Wide<size> &x, double *p) { store(x, p); }
-template <int size> LANES_INLINE void put_number(const ComplexOf<Wide<size>> &x, double *p) {
-    store(x.re, p);
-    store(x.im, p + size * static_cast<int>(hn::MaxLanes(Tag())));
-}
-
-// A doubled one: its high part first.
-template <class D> LANES_INLINE void get_number(const double *p, Twofold<D> &x) {
-    get_number(p, x.hi);
-    get_number(p + sizeof(D) / sizeof(double), x.lo);
-}
-template <class D> LANES_INLINE void put_number(const Twofold<D> &x, double *p) {
-    put_number(x.hi, p);
-    put_number(x.lo, p + sizeof(D) / sizeof(double));
-}
-template <class D> LANES_INLINE void get_number(const double *p, ComplexOf<Twofold<D>> &x) {
-    get_number(p, x.re);
-    get_number(p + 2 * sizeof(D) / sizeof(double), x.im);
-}
-template <class D> LANES_INLINE void put_number(const ComplexOf<Twofold<D>> &x, double *p) {
-    put_number(x.re, p);
-    put_number(x.im, p + 2 * sizeof(D) / sizeof(double));
 }
 
 // Adds lane by lane what they have summed, and what that has lost.
@@ -80,6 +48,37 @@ LANES_INLINE void add_lanes(Eight sums, Eight rests, double &sum, double &rest) 
         rest += s.lo + lost[lane];
     }
 }
+
+// The sums of a row's entries, as numbers: of the columns that tell lanes apart, a table's `low_sum`, and of
+// the others, `base`. On two grids in doubles rounded, in double-doubles not.
+template <bool complex, bool split, bool dd, int size> struct RowSums {
+    static constexpr int parts = (complex ? 2 : 1) * (split ? 2 : 1);
+    using D = Wide<size>;
+    using Part = std::conditional_t<dd, DD<D>, Real<D>>;
+    using A = std::conditional_t<complex, Complex<Part>, Part>;
+    using Number = typename A::Number;
+
+    template <class Steps> static LANES_INLINE Number of(const Steps &steps, int i, int lane = 0) {
+        if constexpr (complex)
+            return {of_grids(steps, 0, i, lane), of_grids(steps, parts / 2, i, lane)};
+        else
+            return of_grids(steps, 0, i, lane);
+    }
+
+  private:
+    template <class Steps> static LANES_INLINE D of_part(const Steps &steps, int part, int i, int lane) {
+        return D(steps.base(part, i)) + load<size>(steps.low_sum(part, i, lane));
+    }
+    template <class Steps>
+    static LANES_INLINE typename Part::Number of_grids(const Steps &steps, int part, int i, int lane) {
+        if constexpr (!split)
+            return Part::number(of_part(steps, part, i, lane));
+        else if constexpr (dd)
+            return two_sum(of_part(steps, part, i, lane), of_part(steps, part + 1, i, lane));
+        else
+            return of_part(steps, part, i, lane) + of_part(steps, part + 1, i, lane);
+    }
+};
 
 // work<complex, split>() as the columns are.
 template <class Work> auto by_parts(const GridColumns &a, const Work &work) {

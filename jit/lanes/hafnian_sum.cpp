@@ -371,19 +371,9 @@ template <class A> class HafnianWalk {
 };
 
 // work(arithmetic) with that of the lines.
-template <class Work> LANES_INLINE void with_arithmetic(const HafnianLines &of, const Work &work) {
-    switch (of.arithmetic) {
-    case Arithmetic::complex:
-        return work(Complex<Real<Lane>>{});
-    case Arithmetic::dd:
-        return work(DD<Lane>{});
-    case Arithmetic::complex_dd:
-        return work(Complex<DD<Lane>>{});
-    case Arithmetic::modular:
-        return work(Modular<Lane>{Lane(of.prime), Lane(1 / of.prime)});
-    default:
-        return work(Real<Lane>{});
-    }
+template <class Work> void with_arithmetic(const HafnianLines &of, const Work &work) {
+    if (of.arithmetic == Arithmetic::modular) return work(Modular<Lane>{Lane(of.prime), Lane(1 / of.prime)});
+    in_arithmetic<Lane>(of.arithmetic, work);
 }
 
 void walk_pairs(const HafnianLines &of, int piece_bits, std::uint64_t piece, double *room, HafnianLanes &to) {

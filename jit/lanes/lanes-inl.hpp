@@ -1,5 +1,7 @@
 // Numbers side by side in vectors, for each of Highway's targets; the arithmetic of jit/device/number.cuh on
 // these, and how they lie in blocks.
+#include "jit/number/arithmetic.hpp"
+
 #include <cmath>
 #include <cstddef>
 #include <hwy/highway.h>
@@ -200,6 +202,20 @@ template <class N> LANES_INLINE N same_number(const double *p) {
     N x;
     get_parts<true>(p, 1, x);
     return x;
+}
+
+// work() of the arithmetic, which is neither modular nor of the tree engine alone.
+template <class D, class Work> void in_arithmetic(Arithmetic arithmetic, const Work &work) {
+    switch (arithmetic) {
+    case Arithmetic::complex:
+        return work(Complex<Real<D>>());
+    case Arithmetic::dd:
+        return work(DD<D>());
+    case Arithmetic::complex_dd:
+        return work(Complex<DD<D>>());
+    default:
+        return work(Real<D>());
+    }
 }
 
 } // namespace libperm::HWY_NAMESPACE

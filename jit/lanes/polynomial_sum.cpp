@@ -23,7 +23,7 @@ namespace libperm::HWY_NAMESPACE {
 
 template <bool complex, bool split, bool dd> class PolynomialWalk {
     using Steps = CountSteps<complex, split>;
-    using Sums = RowSums<complex, split, dd>;
+    using Sums = RowSums<complex, split, dd, vectors_of_eight>;
     using Part = typename Sums::Part;
     using A = typename Sums::A;
     using Number = typename A::Number;
@@ -64,10 +64,10 @@ template <bool complex, bool split, bool dd> class PolynomialWalk {
         return {scaled(x.re, by), scaled(x.im, by)};
     }
 
-    LANES_INLINE Number term(int k) { return get_number<Number>(term_ + k * term_block); }
+    LANES_INLINE Number term(int k) { return read_number<Number>(term_ + k * term_block); }
     LANES_INLINE Eight magnitude(int k) { return load<vectors_of_eight>(magnitude_ + k * eight_lanes); }
     LANES_INLINE void put(int k, const Number &term, Eight magnitude) {
-        put_number(term, term_ + k * term_block);
+        write_number(term, term_ + k * term_block);
         store(magnitude, magnitude_ + k * eight_lanes);
     }
 

@@ -46,11 +46,12 @@ HWY_INLINE Word looked_up(const std::vector<std::uint32_t> &table, [[maybe_unuse
 }
 
 template <std::uint32_t codes>
-void step(const SieveLanes &step, SieveBlock &block, SieveBlock &next, std::uint32_t least) {
+void step(const SieveProgram &program, const SieveProgram::Step &step, SieveBlock &block, SieveBlock &next,
+          std::uint32_t least) {
     const Words d;
-    const std::uint32_t words = step.words, first = step.first_word;
+    const std::uint32_t words = program.words, first = step.first_word;
     std::uint32_t left = block.count, out = next.count;
-    const auto branches = static_cast<std::uint32_t>(step.signs.size());
+    const auto branches = static_cast<std::uint32_t>(step.branches.size());
     const auto most = static_cast<std::uint32_t>(in_vector);
     std::uint32_t *const to = next.words.data();
     while (left >= std::max(1u, least) && out + branches * most <= sieve_capacity) {
@@ -58,14 +59,14 @@ void step(const SieveLanes &step, SieveBlock &block, SieveBlock &next, std::uint
         left -= taken;
         const std::uint32_t *const from = block.words.data() + left;
         const auto is_there = hn::FirstN(d, taken);
-        for (std::uint32_t b = 0; b < branches; ++b) {
-            const std::uint32_t *const adds = step.adds[b].data();
+        for (const SieveProgram::Branch &branch : step.branches) {
+            const std::uint32_t *const adds = branch.adds.data();
             Word code[codes];
             for (std::uint32_t c = 0; c < codes; ++c)
                 code[c] = hn::LoadU(d, from + (words + c) * sieve_stride);
-            code[0] = hn::Add(code[0], hn::Set(d, step.signs[b]));
+            code[0] = hn::Add(code[0], hn::Set(d, branch.sign));
             auto stays = is_there;
-            for (const SieveLanes::Finish &row : step.finishes) {
+            for (const SieveProgram::Finish &row : step.finishes) {
                 const Word word =
                     hn::Add(hn::LoadU(d, from + row.word * sieve_stride), hn::Set(d, adds[row.word]));
                 const Word count =
@@ -87,11 +88,9 @@ void step(const SieveLanes &step, SieveBlock &block, SieveBlock &next, std::uint
     next.count = out;
 }
 
-void step_of_one_code(const SieveLanes &lanes, SieveBlock &from, SieveBlock &to, std::uint32_t least) {
-    step<1>(lanes, from, to, least);
-}
-void step_of_two_codes(const SieveLanes &lanes, SieveBlock &from, SieveBlock &to, std::uint32_t least) {
-    step<2>(lanes, from, to, least);
+void step_of_codes(const SieveProgram &program, const SieveProgram::Step &of, SieveBlock &from,
+                   SieveBlock &to, std::uint32_t least) {
+    program.codes == 1 ? step<1>(program, of, from, to, least) : step<2>(program, of, from, to, least);
 }
 
 } // namespace libperm::HWY_NAMESPACE
@@ -100,33 +99,12 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace libperm {
 namespace {
-HWY_EXPORT(step_of_one_code);
-HWY_EXPORT(step_of_two_codes);
+HWY_EXPORT(step_of_codes);
 } // namespace
 
-SieveLanes sieve_lanes_of(const SieveProgram &program, std::size_t number) {
-    const SieveProgram::Step &step = program.steps[number];
-    SieveLanes lanes{program.words, program.codes, step.first_word, {}, {}, {}};
-    for (const SieveProgram::Branch &branch : step.branches) {
-        lanes.adds.push_back(branch.adds);
-        lanes.signs.push_back(branch.sign);
-    }
-    for (const SieveProgram::Finish &row : step.finishes) {
-        SieveLanes::Finish finish{row.word, row.shift, row.mask, row.vanishes, {}};
-        for (std::size_t c = 0; c < program.codes; ++c) {
-            for (const auto &codes : row.codes) finish.codes[c].push_back(codes[c]);
-            finish.codes[c].resize(std::max<std::size_t>(row.codes.size(), 2 * sieve_lanes));
-        }
-        lanes.finishes.push_back(std::move(finish));
-    }
-    return lanes;
-}
-
-void sieve_step(const SieveLanes &step, SieveBlock &from, SieveBlock &to, std::uint32_t least) {
-    if (step.codes == 1)
-        HWY_DYNAMIC_DISPATCH(step_of_one_code)(step, from, to, least);
-    else
-        HWY_DYNAMIC_DISPATCH(step_of_two_codes)(step, from, to, least);
+void sieve_step(const SieveProgram &program, const SieveProgram::Step &step, SieveBlock &from, SieveBlock &to,
+                std::uint32_t least) {
+    HWY_DYNAMIC_DISPATCH(step_of_codes)(program, step, from, to, least);
 }
 
 } // namespace libperm

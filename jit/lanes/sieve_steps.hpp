@@ -3,7 +3,6 @@
 
 #include "jit/program/sieve.hpp"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -20,23 +19,9 @@ struct SieveBlock {
     std::uint32_t count = 0;
 };
 
-// A step as lanes take it.
-struct SieveLanes {
-    struct Finish {
-        std::uint32_t word, shift, mask, vanishes;
-        std::array<std::vector<std::uint32_t>, most_sieve_codes> codes; // by count, 2 sieve_lanes at least
-    };
-    std::uint32_t words, codes;                   // of a prefix
-    std::uint32_t first_word;                     // of those that later steps read
-    std::vector<std::vector<std::uint32_t>> adds; // by branch, by word
-    std::vector<std::uint32_t> signs;             // by branch
-    std::vector<Finish> finishes;
-};
-
-SieveLanes sieve_lanes_of(const SieveProgram &program, std::size_t step);
-
 // Takes the last prefixes of a block through a step, as long as there are `least` or more and the next block
 // has room. The same prefixes in the same order on every processor.
-void sieve_step(const SieveLanes &step, SieveBlock &from, SieveBlock &to, std::uint32_t least);
+void sieve_step(const SieveProgram &program, const SieveProgram::Step &step, SieveBlock &from, SieveBlock &to,
+                std::uint32_t least);
 
 } // namespace libperm

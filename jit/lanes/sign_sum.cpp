@@ -6,41 +6,35 @@
 #define HWY_TARGET_INCLUDE "jit/lanes/sign_sum.cpp"
 #include <hwy/foreach_target.h>
 // After foreach_target.h.
-#include "jit/lanes/lanes-inl.hpp"
+#include "jit/lanes/eights-inl.hpp"
 #include <hwy/highway.h>
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <cstdint>
+#include <utility>
 
 HWY_BEFORE_NAMESPACE();
 namespace libperm::HWY_NAMESPACE {
 
-constexpr int sign_lanes = 8, of_eight = sign_lanes / static_cast<int>(hn::MaxLanes(Tag()));
-using EightSigns = Wide<of_eight>;
-
 // Those of a step, for each lane: the sign of a term is the product of its lane's and of those of the vectors
 // and halves that it lies in.
-template <int size> LANES_INLINE EightSigns with_signs(Wide<size> a) {
-    if constexpr (size == of_eight)
+template <int size> LANES_INLINE Eight with_signs(Wide<size> a) {
+    if constexpr (size == vectors_of_eight)
         return a;
     else
         return with_signs<size / 2>(a.low - a.high);
 }
-template <int size> LANES_INLINE EightSigns without_signs(Wide<size> a) {
-    if constexpr (size == of_eight)
-        return a;
-    else
-        return without_signs<size / 2>(a.low + a.high);
-}
 
 // A sum of the lanes with their signs, by halves.
 struct LaneSum {
-    HWY_ALIGN double sum[sign_lanes], error[sign_lanes];
+    HWY_ALIGN double sum[eight_lanes], error[eight_lanes];
 
-    LANES_INLINE LaneSum(EightSigns s, EightSigns e) {
+    LANES_INLINE LaneSum(Eight s, Eight e) {
         store(s, sum);
         store(e, error);
-        for (int half = sign_lanes / 2; half > 0; half /= 2)
+        for (int half = eight_lanes / 2; half > 0; half /= 2)
             for (int k = 0; k < half; ++k) {
                 const Twofold<double> s2 = two_sum(sum[k], -sum[k + half]);
                 sum[k] = s2.hi;
@@ -50,12 +44,12 @@ struct LaneSum {
 };
 
 template <bool complex, bool split, int vectors> class SignWalk {
-    static constexpr int size = vectors * of_eight, signs = vectors * sign_lanes;
+    static constexpr int size = vectors * vectors_of_eight, signs = vectors * eight_lanes;
     static constexpr int low_columns = 3 + (vectors > 2 ? 2 : vectors > 1 ? 1 : 0);
-    static constexpr int parts = (complex ? 2 : 1) * (split ? 2 : 1);
-    using D = Wide<size>;
-    using A = std::conditional_t<complex, Complex<Real<D>>, Real<D>>;
-    using Eights = std::conditional_t<complex, Complex<Real<EightSigns>>, Real<EightSigns>>;
+    using Sums = RowSums<complex, split, false, size>;
+    using A = typename Sums::A;
+    static constexpr int parts = Sums::parts;
+    using Eights = std::conditional_t<complex, Complex<Real<Eight>>, Real<Eight>>;
 
   public:
     LANES_INLINE explicit SignWalk(const SignColumns &a) : n_(a.n), stride_(a.stride) {
@@ -67,16 +61,21 @@ template <bool complex, bool split, int vectors> class SignWalk {
     LANES_INLINE TermSum sum(std::uint64_t first, std::uint64_t last) {
         begin(first ^ first >> 1);
         auto sum = Eights::zero_sum();
-        EightSigns mass(0.0);
+        Eight mass(0.0);
         for (std::uint64_t step = first; step < last; ++step) {
             if (step > first) change(step);
-            auto product = row_sum(0);
-            for (int i = 1; i < n_; ++i) product = A::multiply(product, row_sum(i));
-            mass = mass + without_signs(A::magnitude(product));
+            auto product = Sums::of(*this, 0);
+            for (int i = 1; i < n_; ++i) product = A::multiply(product, Sums::of(*this, i));
+            mass = mass + to_eight<size>(A::magnitude(product));
             const auto terms = signed_terms(product);
             sum = Eights::sum(sum, step & 1 ? Eights::negate(terms) : terms);
         }
         return total(sum, mass);
+    }
+
+    double base(int part, int i) const { return base_[part][i]; }
+    const double *low_sum(int part, int i, int lane) const {
+        return table_ + (i * parts + part) * signs + lane;
     }
 
   private:
@@ -92,24 +91,24 @@ template <bool complex, bool split, int vectors> class SignWalk {
 
     // What columns 1 .. low_columns add to the row's sum: column j is taken off where bit j - 1 is set.
     LANES_INLINE void tabulate(int part, int i) {
-        HWY_ALIGN static constexpr double sign[3][sign_lanes] = {
+        HWY_ALIGN static constexpr double sign[3][eight_lanes] = {
             {1, -1, 1, -1, 1, -1, 1, -1}, {1, 1, -1, -1, 1, 1, -1, -1}, {1, 1, 1, 1, -1, -1, -1, -1}};
         double *const to = table(part, i);
-        EightSigns eight = EightSigns(entry(part, i, 1)) * load<of_eight>(sign[0]);
+        Eight eight = Eight(entry(part, i, 1)) * load<vectors_of_eight>(sign[0]);
         for (int j = 1; j < 3; ++j)
-            eight = fma(EightSigns(entry(part, i, j + 1)), load<of_eight>(sign[j]), eight);
+            eight = fma(Eight(entry(part, i, j + 1)), load<vectors_of_eight>(sign[j]), eight);
         if constexpr (vectors == 1) {
             store(eight, to);
         } else if constexpr (vectors == 2) {
-            const EightSigns a(entry(part, i, 4));
+            const Eight a(entry(part, i, 4));
             store(eight + a, to);
-            store(eight - a, to + sign_lanes);
+            store(eight - a, to + eight_lanes);
         } else {
-            const EightSigns a(entry(part, i, 4)), b(entry(part, i, 5));
+            const Eight a(entry(part, i, 4)), b(entry(part, i, 5));
             store((eight + a) + b, to);
-            store((eight - a) + b, to + sign_lanes);
-            store((eight + a) - b, to + 2 * sign_lanes);
-            store((eight - a) - b, to + 3 * sign_lanes);
+            store((eight - a) + b, to + eight_lanes);
+            store((eight + a) - b, to + 2 * eight_lanes);
+            store((eight - a) - b, to + 3 * eight_lanes);
         }
     }
 
@@ -131,21 +130,7 @@ template <bool complex, bool split, int vectors> class SignWalk {
         for (int i = 0; i < stride_; ++i) base_[part][i] += times * column[i];
     }
 
-    LANES_INLINE D sum_of_part(int part, int i) { return D(base_[part][i]) + load<size>(table(part, i)); }
-    LANES_INLINE D sum_of_grids(int part, int i) {
-        if constexpr (split)
-            return sum_of_part(part, i) + sum_of_part(part + 1, i);
-        else
-            return sum_of_part(part, i);
-    }
-    LANES_INLINE typename A::Number row_sum(int i) {
-        if constexpr (complex)
-            return {sum_of_grids(0, i), sum_of_grids(parts / 2, i)};
-        else
-            return sum_of_grids(0, i);
-    }
-
-    static LANES_INLINE TermSum total(const typename Eights::Sum &sum, EightSigns mass) {
+    static LANES_INLINE TermSum total(const typename Eights::Sum &sum, Eight mass) {
         TermSum all;
         if constexpr (complex) {
             const LaneSum re(sum.re.sum, sum.re.error), im(sum.im.sum, sum.im.error);
@@ -154,7 +139,7 @@ template <bool complex, bool split, int vectors> class SignWalk {
             const LaneSum re(sum.sum, sum.error);
             all = {re.sum[0], re.error[0]};
         }
-        HWY_ALIGN double masses[sign_lanes];
+        HWY_ALIGN double masses[eight_lanes];
         store(mass, masses);
         for (const double m : masses) all.mass += m;
         return all;
@@ -171,24 +156,58 @@ TermSum walk(const SignColumns &a, std::uint64_t first, std::uint64_t last) {
     return SignWalk<complex, split, vectors>(a).sum(first, last);
 }
 
-template <bool complex, bool split>
-TermSum walk_by_order(const SignColumns &a, std::uint64_t first, std::uint64_t last) {
-    switch (vectors_of_step(a)) {
-    case 1:
-        return walk<complex, split, 1>(a, first, last);
-    case 2:
-        return walk<complex, split, 2>(a, first, last);
-    default:
-        return walk < complex, split, complex ? 2 : 4 > (a, first, last);
-    }
+TermSum walk_signs(const SignColumns &a, std::uint64_t first, std::uint64_t last) {
+    return by_parts(a, [&]<bool complex, bool split>() {
+        switch (vectors_of_step(a)) {
+        case 1:
+            return walk<complex, split, 1>(a, first, last);
+        case 2:
+            return walk<complex, split, 2>(a, first, last);
+        default:
+            return walk < complex, split, complex ? 2 : 4 > (a, first, last);
+        }
+    });
 }
 
-TermSum walk_signs(const SignColumns &a, std::uint64_t first, std::uint64_t last) {
-    if (a.is_complex())
-        return a.is_split() ? walk_by_order<true, true>(a, first, last)
-                            : walk_by_order<true, false>(a, first, last);
-    return a.is_split() ? walk_by_order<false, true>(a, first, last)
-                        : walk_by_order<false, false>(a, first, last);
+using Four = hn::CappedTag<double, 4>;
+
+bool raise(const double *columns, int n, int stride, double *largest) {
+    const Four d;
+    const auto infinite = hn::Inf(d);
+    auto finite = hn::Eq(infinite, infinite);
+    for (int i = 0; i < stride; i += static_cast<int>(hn::Lanes(d))) {
+        auto most = hn::Load(d, largest + i);
+        for (int j = 0; j < n; ++j) {
+            const auto x = hn::Abs(hn::Load(d, columns + j * stride + i));
+            most = hn::Max(most, x);
+            finite = hn::And(finite, hn::Lt(x, infinite));
+        }
+        hn::Store(most, d, largest + i);
+    }
+    return hn::AllTrue(d, finite);
+}
+
+// `grids`: constants that leave multiples of a grid's last bit where they are added and subtracted again.
+SignCut cut(const double *columns, int n, int stride, const double *scale, std::pair<double, double> grids,
+            double *high, double *low) {
+    const Four d;
+    const auto zero = hn::Zero(d), to_high = hn::Set(d, grids.first), to_low = hn::Set(d, grids.second);
+    auto splits = hn::Ne(zero, zero), moves = splits;
+    for (int i = 0; i < stride; i += static_cast<int>(hn::Lanes(d))) {
+        const auto by = hn::Load(d, scale + i);
+        for (int j = 0; j < n; ++j) {
+            const int k = j * stride + i;
+            const auto given = hn::Load(d, columns + k), x = hn::Mul(given, by);
+            const auto h = hn::Sub(hn::Add(x, to_high), to_high), rest = hn::Sub(x, h);
+            const auto l = hn::Sub(hn::Add(rest, to_low), to_low);
+            hn::Store(h, d, high + k);
+            hn::Store(l, d, low + k);
+            splits = hn::Or(splits, hn::Ne(l, zero));
+            moves = hn::Or(moves, hn::Ne(rest, l));
+            moves = hn::Or(moves, hn::And(hn::Eq(x, zero), hn::Ne(given, zero))); // below all doubles
+        }
+    }
+    return {!hn::AllFalse(d, splits), !hn::AllFalse(d, moves)};
 }
 
 } // namespace libperm::HWY_NAMESPACE
@@ -199,6 +218,8 @@ namespace libperm {
 namespace {
 
 HWY_EXPORT(walk_signs);
+HWY_EXPORT(raise);
+HWY_EXPORT(cut);
 
 } // namespace
 
@@ -211,6 +232,38 @@ std::uint64_t sign_steps(const SignColumns &a) {
 
 TermSum sum_over_signs(const SignColumns &a, std::uint64_t first, std::uint64_t last) {
     return HWY_DYNAMIC_DISPATCH(walk_signs)(a, first, last);
+}
+
+bool raise_to_largest(const GridColumns &columns, int n, double *largest) {
+    const auto raise_part = [&](const double *part) {
+        return HWY_DYNAMIC_DISPATCH(raise)(part, n, columns.stride, largest);
+    };
+    return raise_part(columns.re) && (!columns.im || raise_part(columns.im));
+}
+
+int spread_of(int n) { return std::max(2, static_cast<int>(std::bit_width(static_cast<unsigned>(n - 1)))); }
+
+SignCut cut_to_grids(const GridColumns &columns, int n, const double *scale, int spread,
+                     const GridParts &to) {
+    // Doubles from 1/2 to 1 are multiples of 2^-53, and so is what is left of this and any below 1/4.
+    const std::pair<double, double> grids{0.75, std::ldexp(1.5, spread - 55)};
+    const auto cut_part = [&](const double *part, double *high, double *low) {
+        return HWY_DYNAMIC_DISPATCH(cut)(part, n, columns.stride, scale, grids, high, low);
+    };
+    const SignCut re = cut_part(columns.re, to.re, to.re_low);
+    if (!columns.im) return re;
+    const SignCut im = cut_part(columns.im, to.im, to.im_low);
+    return {re.splits || im.splits, re.moves || im.moves};
+}
+
+int unit_of_row(const GridColumns &columns, int n, int i) {
+    std::uint64_t bits = 0;
+    for (int j = 0; j < n; ++j)
+        for (const double *part : {columns.re, columns.im})
+            if (part)
+                bits |= static_cast<std::uint64_t>(
+                    static_cast<std::int64_t>(part[j * columns.stride + i] * 0x1p53));
+    return std::countr_zero(bits) - 53;
 }
 
 } // namespace libperm

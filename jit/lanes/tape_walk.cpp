@@ -104,25 +104,12 @@ template <class N> class TapeWalk {
     const double *entries_;
 };
 
-template <class D, class Work> void in_arithmetic(TapeLayout layout, const Work &work) {
-    const auto with = [&](auto arithmetic) {
-        using A = decltype(arithmetic);
+template <class Work> void in_numbers(TapeLayout layout, const Work &work) {
+    const auto with = [&]<class A>(A) {
         layout.magnitudes ? work(Bounded<A, true>()) : work(Bounded<A, false>());
     };
-    switch (layout.arithmetic) {
-    case Arithmetic::complex:
-        return with(Complex<Real<D>>());
-    case Arithmetic::dd:
-        return with(DD<D>());
-    case Arithmetic::complex_dd:
-        return with(Complex<DD<D>>());
-    default:
-        return with(Real<D>());
-    }
-}
-
-template <class Work> void in_numbers(TapeLayout layout, const Work &work) {
-    layout.lanes == 1 ? in_arithmetic<double>(layout, work) : in_arithmetic<Eight>(layout, work);
+    layout.lanes == 1 ? in_arithmetic<double>(layout.arithmetic, with)
+                      : in_arithmetic<Eight>(layout.arithmetic, with);
 }
 
 const double *all(const Tape &tape, TapeLayout layout, const double *entries, double *states) {

@@ -2,7 +2,6 @@
 
 #include "jit/lanes/decoded_tree.hpp"
 #include "jit/lanes/lane_targets.hpp"
-#include "jit/number/number_parts.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "jit/lanes/tree_walk.cpp"
@@ -211,58 +210,76 @@ template <class A> LANES_INLINE void Walk<A>::run_steps(const std::uint32_t *p) 
 #define PERM_BLOCK(w) load<vectors>(reinterpret_cast<const double *>(blocks + p[w]))
 #define PERM_CONSTANT(w) D(constants_[A::row_parts * p[w]]) // never of two grids
 #define PERM_SUM(w) D(plus_constant(p[w], p[(w) + 1]))
-#define PERM_STEP(step, operands, ...)                                                                       \
-    case static_cast<std::uint32_t>(Step::step):                                                             \
+#define PERM_STEP(op, a, b, c, ...)                                                                          \
+    case step_of(Op::op, OperandKind::a, OperandKind::b, OperandKind::c):                                    \
         acc = __VA_ARGS__;                                                                                   \
-        p += 1 + (operands);                                                                                 \
+        p += step_words(Op::op, OperandKind::a, OperandKind::b, OperandKind::c);                             \
         break;                                                                                               \
-    case static_cast<std::uint32_t>(Step::step) + kept:                                                      \
+    case step_of(Op::op, OperandKind::a, OperandKind::b, OperandKind::c) + kept:                             \
         acc = __VA_ARGS__;                                                                                   \
-        store(acc, reinterpret_cast<double *>(blocks + p[1 + (operands)]));                                  \
-        p += 2 + (operands);                                                                                 \
+        p += step_words(Op::op, OperandKind::a, OperandKind::b, OperandKind::c);                             \
+        store(acc, reinterpret_cast<double *>(blocks + *p++));                                               \
         break;
 
     for (;;) switch (*p) {
-            PERM_STEP(value, 1, PERM_BLOCK(1))
-            PERM_STEP(sum, 2, PERM_SUM(1))
-            PERM_STEP(plus, 1, acc + PERM_CONSTANT(1))
-            PERM_STEP(times_value, 1, acc * PERM_BLOCK(1))
-            PERM_STEP(times_sum, 2, acc * PERM_SUM(1))
-            PERM_STEP(times_4_sums, 8, acc * PERM_SUM(1) * PERM_SUM(3) * PERM_SUM(5) * PERM_SUM(7))
-            PERM_STEP(value_times_value, 2, PERM_BLOCK(1) * PERM_BLOCK(2))
-            PERM_STEP(value_times_sum, 3, PERM_BLOCK(1) * PERM_SUM(2))
-            PERM_STEP(sum_times_sum, 4, PERM_SUM(1) * PERM_SUM(3))
-            PERM_STEP(minus_value, 1, acc - PERM_BLOCK(1))
-            PERM_STEP(minus_sum, 2, acc - PERM_SUM(1))
-            PERM_STEP(value_minus, 1, PERM_BLOCK(1) - acc)
-            PERM_STEP(sum_minus, 2, PERM_SUM(1) - acc)
-            PERM_STEP(value_minus_times_value, 2, fnma(acc, PERM_BLOCK(2), PERM_BLOCK(1)))
-            PERM_STEP(value_minus_times_sum, 3, fnma(acc, PERM_SUM(2), PERM_BLOCK(1)))
-            PERM_STEP(sum_minus_times_value, 3, fnma(acc, PERM_BLOCK(3), PERM_SUM(1)))
-            PERM_STEP(sum_minus_times_sum, 4, fnma(acc, PERM_SUM(3), PERM_SUM(1)))
-            PERM_STEP(minus_value_times_value, 2, fnma(PERM_BLOCK(1), PERM_BLOCK(2), acc))
-            PERM_STEP(minus_value_times_sum, 3, fnma(PERM_BLOCK(1), PERM_SUM(2), acc))
-            PERM_STEP(minus_sum_times_sum, 4, fnma(PERM_SUM(1), PERM_SUM(3), acc))
-            PERM_STEP(value_minus_value_times_value, 3, fnma(PERM_BLOCK(2), PERM_BLOCK(3), PERM_BLOCK(1)))
-            PERM_STEP(abs_plus_abs_value, 1, fabs(acc) + fabs(PERM_BLOCK(1)))
-            PERM_STEP(abs_plus_abs_sum, 2, fabs(acc) + fabs(PERM_SUM(1)))
-            PERM_STEP(abs_times_value, 1, fabs(acc) * PERM_BLOCK(1))
-            PERM_STEP(abs_value_times, 1, fabs(PERM_BLOCK(1)) * acc)
-            PERM_STEP(abs_sum_times, 2, fabs(PERM_SUM(1)) * acc)
-            PERM_STEP(abs_times_value_plus_value, 2, absolute_madd(acc, PERM_BLOCK(1), PERM_BLOCK(2)))
-            PERM_STEP(abs_value_times_plus_value, 2, absolute_madd(PERM_BLOCK(1), acc, PERM_BLOCK(2)))
-            PERM_STEP(abs_sum_times_plus_value, 3, absolute_madd(PERM_SUM(1), acc, PERM_BLOCK(3)))
-            PERM_STEP(plus_abs_value_times_value, 2, absolute_madd(PERM_BLOCK(1), PERM_BLOCK(2), acc))
-            PERM_STEP(plus_abs_sum_times_value, 3, absolute_madd(PERM_SUM(1), PERM_BLOCK(3), acc))
-            PERM_STEP(abs_value_plus_abs_value, 2, fabs(PERM_BLOCK(1)) + fabs(PERM_BLOCK(2)))
-            PERM_STEP(abs_value_times_value, 2, fabs(PERM_BLOCK(1)) * PERM_BLOCK(2))
-            PERM_STEP(abs_value_times_value_plus_value, 3,
+            PERM_STEP(add, sum, none, none, PERM_SUM(1))
+            PERM_STEP(add, accumulator, none, none, acc + PERM_CONSTANT(1))
+            PERM_STEP(add, value, none, none, PERM_BLOCK(1) + PERM_CONSTANT(2))
+            PERM_STEP(multiply, accumulator, value, none, acc * PERM_BLOCK(1))
+            PERM_STEP(multiply, accumulator, sum, none, acc * PERM_SUM(1))
+            PERM_STEP(multiply, value, value, none, PERM_BLOCK(1) * PERM_BLOCK(2))
+            PERM_STEP(multiply, value, sum, none, PERM_BLOCK(1) * PERM_SUM(2))
+            PERM_STEP(multiply, sum, sum, none, PERM_SUM(1) * PERM_SUM(3))
+            PERM_STEP(multiply, accumulator, four_sums, none,
+                      acc * PERM_SUM(1) * PERM_SUM(3) * PERM_SUM(5) * PERM_SUM(7))
+            PERM_STEP(subtract, accumulator, value, none, acc - PERM_BLOCK(1))
+            PERM_STEP(subtract, accumulator, sum, none, acc - PERM_SUM(1))
+            PERM_STEP(subtract, value, accumulator, none, PERM_BLOCK(1) - acc)
+            PERM_STEP(subtract, sum, accumulator, none, PERM_SUM(1) - acc)
+            PERM_STEP(subtract, value, value, none, PERM_BLOCK(1) - PERM_BLOCK(2))
+            PERM_STEP(subtract, value, sum, none, PERM_BLOCK(1) - PERM_SUM(2))
+            PERM_STEP(subtract, sum, value, none, PERM_SUM(1) - PERM_BLOCK(3))
+            PERM_STEP(subtract, sum, sum, none, PERM_SUM(1) - PERM_SUM(3))
+            PERM_STEP(nmadd, accumulator, value, value, fnma(acc, PERM_BLOCK(1), PERM_BLOCK(2)))
+            PERM_STEP(nmadd, accumulator, value, sum, fnma(acc, PERM_BLOCK(1), PERM_SUM(2)))
+            PERM_STEP(nmadd, accumulator, sum, value, fnma(acc, PERM_SUM(1), PERM_BLOCK(3)))
+            PERM_STEP(nmadd, accumulator, sum, sum, fnma(acc, PERM_SUM(1), PERM_SUM(3)))
+            PERM_STEP(nmadd, value, value, accumulator, fnma(PERM_BLOCK(1), PERM_BLOCK(2), acc))
+            PERM_STEP(nmadd, value, value, value, fnma(PERM_BLOCK(1), PERM_BLOCK(2), PERM_BLOCK(3)))
+            PERM_STEP(nmadd, value, value, sum, fnma(PERM_BLOCK(1), PERM_BLOCK(2), PERM_SUM(3)))
+            PERM_STEP(nmadd, value, sum, accumulator, fnma(PERM_BLOCK(1), PERM_SUM(2), acc))
+            PERM_STEP(nmadd, value, sum, value, fnma(PERM_BLOCK(1), PERM_SUM(2), PERM_BLOCK(4)))
+            PERM_STEP(nmadd, value, sum, sum, fnma(PERM_BLOCK(1), PERM_SUM(2), PERM_SUM(4)))
+            PERM_STEP(nmadd, sum, sum, accumulator, fnma(PERM_SUM(1), PERM_SUM(3), acc))
+            PERM_STEP(nmadd, sum, sum, value, fnma(PERM_SUM(1), PERM_SUM(3), PERM_BLOCK(5)))
+            PERM_STEP(nmadd, sum, sum, sum, fnma(PERM_SUM(1), PERM_SUM(3), PERM_SUM(5)))
+            PERM_STEP(add_absolute, accumulator, value, none, fabs(acc) + fabs(PERM_BLOCK(1)))
+            PERM_STEP(add_absolute, accumulator, sum, none, fabs(acc) + fabs(PERM_SUM(1)))
+            PERM_STEP(add_absolute, value, value, none, fabs(PERM_BLOCK(1)) + fabs(PERM_BLOCK(2)))
+            PERM_STEP(add_absolute, value, sum, none, fabs(PERM_BLOCK(1)) + fabs(PERM_SUM(2)))
+            PERM_STEP(add_absolute, sum, sum, none, fabs(PERM_SUM(1)) + fabs(PERM_SUM(3)))
+            PERM_STEP(multiply_absolute, accumulator, value, none, fabs(acc) * PERM_BLOCK(1))
+            PERM_STEP(multiply_absolute, value, accumulator, none, fabs(PERM_BLOCK(1)) * acc)
+            PERM_STEP(multiply_absolute, sum, accumulator, none, fabs(PERM_SUM(1)) * acc)
+            PERM_STEP(multiply_absolute, value, value, none, fabs(PERM_BLOCK(1)) * PERM_BLOCK(2))
+            PERM_STEP(multiply_absolute, sum, value, none, fabs(PERM_SUM(1)) * PERM_BLOCK(3))
+            PERM_STEP(madd_absolute, accumulator, value, value,
+                      absolute_madd(acc, PERM_BLOCK(1), PERM_BLOCK(2)))
+            PERM_STEP(madd_absolute, value, accumulator, value,
+                      absolute_madd(PERM_BLOCK(1), acc, PERM_BLOCK(2)))
+            PERM_STEP(madd_absolute, sum, accumulator, value, absolute_madd(PERM_SUM(1), acc, PERM_BLOCK(3)))
+            PERM_STEP(madd_absolute, value, value, accumulator,
+                      absolute_madd(PERM_BLOCK(1), PERM_BLOCK(2), acc))
+            PERM_STEP(madd_absolute, sum, value, accumulator, absolute_madd(PERM_SUM(1), PERM_BLOCK(3), acc))
+            PERM_STEP(madd_absolute, value, value, value,
                       absolute_madd(PERM_BLOCK(1), PERM_BLOCK(2), PERM_BLOCK(3)))
-            PERM_STEP(value_plus_value, 2, PERM_BLOCK(1) + PERM_BLOCK(2))
-            PERM_STEP(value_times_value_plus_value, 3, fma(PERM_BLOCK(1), PERM_BLOCK(2), PERM_BLOCK(3)))
-            PERM_STEP(least_of_values, 2, least(PERM_BLOCK(1), PERM_BLOCK(2)))
-            PERM_STEP(reciprocal_of_value, 1, reciprocal(PERM_BLOCK(1)))
-            PERM_STEP(derivative_absolute_of_values, 3,
+            PERM_STEP(madd_absolute, sum, value, value,
+                      absolute_madd(PERM_SUM(1), PERM_BLOCK(3), PERM_BLOCK(4)))
+            PERM_STEP(plus, value, value, none, PERM_BLOCK(1) + PERM_BLOCK(2))
+            PERM_STEP(madd, value, value, value, fma(PERM_BLOCK(1), PERM_BLOCK(2), PERM_BLOCK(3)))
+            PERM_STEP(least, value, value, none, least(PERM_BLOCK(1), PERM_BLOCK(2)))
+            PERM_STEP(reciprocal, value, none, none, reciprocal(PERM_BLOCK(1)))
+            PERM_STEP(derivative_absolute, value, value, value,
                       fma(fabs(PERM_BLOCK(1)), PERM_BLOCK(2), fabs(PERM_BLOCK(3))))
         default:
             return;

@@ -1,57 +1,29 @@
 #include "jit/number/arithmetic.hpp"
 
+#include <cstddef>
+
 namespace libperm {
+namespace {
 
-const char *arithmetic_name(Arithmetic a) {
-    switch (a) {
-    case Arithmetic::real:
-        return "double";
-    case Arithmetic::complex:
-        return "complex";
-    case Arithmetic::dd:
-        return "dd";
-    case Arithmetic::complex_dd:
-        return "complex dd";
-    case Arithmetic::modular:
-        return "modular";
-    case Arithmetic::pair:
-        return "pair";
-    case Arithmetic::split:
-        return "split";
-    case Arithmetic::two_grids:
-        return "two grids";
-    case Arithmetic::complex_two_grids:
-        return "complex two grids";
-    case Arithmetic::complex_split:
-        return "complex split";
-    }
-    return "?";
-}
+struct Text {
+    const char *name, *type;
+};
+constexpr Text texts[] = { // in the order of Arithmetic
+    {"double", "Real<double>"},
+    {"complex", "Complex<Real<double>>"},
+    {"dd", "DD<double>"},
+    {"complex dd", "Complex<DD<double>>"},
+    {"modular", "Modular<double>"},
+    {"pair", "Compensated<double>"},
+    {"split", "Compensated<double, SplitRow<double>>"},
+    {"two grids", "TwoGrids<double>"},
+    {"complex two grids", "Complex<TwoGrids<double>>"},
+    {"complex split", "Complex<Compensated<double, SplitRow<double>>>"},
+};
 
-const char *arithmetic_type(Arithmetic a) {
-    switch (a) {
-    case Arithmetic::real:
-        return "Real<double>";
-    case Arithmetic::complex:
-        return "Complex<Real<double>>";
-    case Arithmetic::dd:
-        return "DD<double>";
-    case Arithmetic::complex_dd:
-        return "Complex<DD<double>>";
-    case Arithmetic::modular:
-        return "Modular<double>";
-    case Arithmetic::pair:
-        return "Compensated<double>";
-    case Arithmetic::split:
-        return "Compensated<double, SplitRow<double>>";
-    case Arithmetic::two_grids:
-        return "TwoGrids<double>";
-    case Arithmetic::complex_two_grids:
-        return "Complex<TwoGrids<double>>";
-    case Arithmetic::complex_split:
-        return "Complex<Compensated<double, SplitRow<double>>>";
-    }
-    return "?";
-}
+} // namespace
+
+const char *arithmetic_name(Arithmetic a) { return texts[static_cast<std::size_t>(a)].name; }
+const char *arithmetic_type(Arithmetic a) { return texts[static_cast<std::size_t>(a)].type; }
 
 } // namespace libperm

@@ -1,11 +1,14 @@
-// The sums of jit/device/partial.cuh on the host.
+// The sums of jit/device/partial.cuh on the host, and numbers from and to doubles.
 #pragma once
 
 #include "jit/number/arithmetic.hpp"
 #include "jit/number/number.hpp"
 
+#include <bit>
+#include <cstddef>
 #include <cstring>
 #include <span>
+#include <utility>
 
 // NOLINTBEGIN(bugprone-reserved-identifier): words of CUDA C++
 #define __device__
@@ -26,11 +29,16 @@ using number::PartialOf;
 // Doubles of a partial sum: those of A::Sum, and the sum of absolute values.
 constexpr int partial_doubles(Arithmetic a) { return a == Arithmetic::modular ? 2 : is_complex(a) ? 5 : 3; }
 
-// The number whose doubles stand there.
-template <class Number> Number number_at(const double *from) {
-    Number x;
-    std::memcpy(&x, from, sizeof x);
-    return x;
+// Numbers from and to the doubles that they are made of, which are `stride` doubles from each other.
+template <class Number> Number gathered(const double *from, std::ptrdiff_t stride = 1) {
+    double parts[sizeof(Number) / sizeof(double)];
+    for (double &part : parts) part = *std::exchange(from, from + stride);
+    return std::bit_cast<Number>(parts);
+}
+template <class Number> void scatter(const Number &x, double *to, std::ptrdiff_t stride = 1) {
+    double parts[sizeof(Number) / sizeof(double)];
+    std::memcpy(parts, &x, sizeof x);
+    for (const double part : parts) *std::exchange(to, to + stride) = part;
 }
 
 // f(a) for the arithmetic itself, whose own doubles are the last of `values`.

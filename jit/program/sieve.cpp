@@ -14,7 +14,7 @@ bool sieve_goes_on(const SieveProgram &program, const SieveProgram::Step &step,
     for (const SieveProgram::Finish &row : step.finishes) {
         const std::uint32_t count = (to[row.word] >> row.shift) & row.mask;
         if (count == row.vanishes) return false;
-        for (std::size_t c = 0; c < program.codes; ++c) codes[c] += row.codes[count][c];
+        for (std::size_t c = 0; c < program.codes; ++c) codes[c] += row.codes[c][count];
     }
     return true;
 }

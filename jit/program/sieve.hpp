@@ -14,7 +14,7 @@
 // program, but that prefixes tell the signs of their columns, a bit each, 1 for +, in words that never
 // finish.
 //
-// It knows nothing of how, or on which device, it is walked. On a CPU: jit/lanes/sieve_walk. A device's walk
+// It knows nothing of how, or on which device, it is walked. On a CPU: jit/lanes/sieve_steps. A device's walk
 // takes prefixes from the same list (sieve_prefixes) and hands back the same sums of codes.
 #pragma once
 
@@ -25,7 +25,7 @@
 
 namespace libperm {
 
-constexpr std::size_t most_sieve_codes = 2;
+constexpr std::size_t most_sieve_codes = 2, least_sieve_table = 32;
 constexpr std::uint32_t sieve_sign = std::uint32_t{1} << 31; // of the first code: the product is negative
 
 struct SieveProgram {
@@ -34,7 +34,8 @@ struct SieveProgram {
         std::uint32_t word, shift, mask;   // count = (word >> shift) & mask
         std::uint32_t vanishes;            // the count at which the factor is 0; above the mask: none
         std::vector<std::int32_t> factors; // by count, 0 to mask
-        std::vector<std::array<std::uint32_t, most_sieve_codes>> codes; // the same, what the codes grow by
+        // What each code grows by, the same; least_sieve_table numbers at least, for vectors.
+        std::array<std::vector<std::uint32_t>, most_sieve_codes> codes;
     };
     struct Branch {                      // signs of the step's columns
         std::vector<std::uint32_t> adds; // by word

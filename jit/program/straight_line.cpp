@@ -68,30 +68,25 @@ double roundings_of(const StraightLine &program, std::size_t which, Arithmetic a
     std::vector<double> roundings(at(program.inputs));
     for (const Instruction &i : program.code) {
         const auto of = [&](std::int32_t v) { return roundings[at(v)]; };
+        const double own = is_absolute(i.op) ? 1 : takes_third(i.op) ? fused : product;
         switch (i.op) {
         case Op::add:
             roundings.push_back(is_row_sum(program, i) ? 0 : of(i.a) + 1);
             break;
         case Op::multiply:
-            roundings.push_back(of(i.a) + of(i.b) + product);
+        case Op::multiply_absolute:
+            roundings.push_back(of(i.a) + of(i.b) + own);
             break;
         case Op::subtract:
         case Op::plus:
+        case Op::add_absolute:
             roundings.push_back(std::max(of(i.a), of(i.b)) + 1);
             break;
         case Op::nmadd:
         case Op::madd:
-            roundings.push_back(std::max(of(i.a) + of(i.b), of(i.c)) + fused);
-            break;
-        case Op::add_absolute:
-            roundings.push_back(std::max(of(i.a), of(i.b)) + 1);
-            break;
-        case Op::multiply_absolute:
-            roundings.push_back(of(i.a) + of(i.b) + 1);
-            break;
         case Op::madd_absolute:
         case Op::derivative_absolute:
-            roundings.push_back(std::max(of(i.a) + of(i.b), of(i.c)) + 1);
+            roundings.push_back(std::max(of(i.a) + of(i.b), of(i.c)) + own);
             break;
         case Op::least:
         case Op::reciprocal:
@@ -117,26 +112,6 @@ std::int32_t ProgramBuilder::value(Op op, std::int32_t a, std::int32_t b, std::i
     const auto [found, is_new] = known_.try_emplace(instruction, next);
     if (is_new) program_.code.push_back(instruction);
     return found->second;
-}
-
-std::int32_t ProgramBuilder::nmadd(std::int32_t a, std::int32_t b, std::int32_t c) {
-    return value(Op::nmadd, std::min(a, b), std::max(a, b), c);
-}
-
-std::int32_t ProgramBuilder::plus(std::int32_t a, std::int32_t b) {
-    return value(Op::plus, std::min(a, b), std::max(a, b), 0);
-}
-
-std::int32_t ProgramBuilder::madd(std::int32_t a, std::int32_t b, std::int32_t c) {
-    return value(Op::madd, std::min(a, b), std::max(a, b), c);
-}
-
-std::int32_t ProgramBuilder::add_absolute(std::int32_t a, std::int32_t b) {
-    return value(Op::add_absolute, std::min(a, b), std::max(a, b), 0);
-}
-
-std::int32_t ProgramBuilder::multiply(std::int32_t a, std::int32_t b) {
-    return value(Op::multiply, std::min(a, b), std::max(a, b), 0);
 }
 
 StraightLine in_order(const StraightLine &program, const std::vector<std::int32_t> &order,

@@ -5,6 +5,7 @@
 
 #include "jit/number/arithmetic.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
@@ -81,15 +82,15 @@ class ProgramBuilder {
 
     std::int32_t add(std::int32_t a, std::int32_t constant) { return value(Op::add, a, constant, 0); }
     std::int32_t subtract(std::int32_t a, std::int32_t b) { return value(Op::subtract, a, b, 0); }
-    std::int32_t nmadd(std::int32_t a, std::int32_t b, std::int32_t c); // c - a * b
-    std::int32_t multiply(std::int32_t a, std::int32_t b);
-    std::int32_t plus(std::int32_t a, std::int32_t b);
-    std::int32_t madd(std::int32_t a, std::int32_t b, std::int32_t c);
-    std::int32_t add_absolute(std::int32_t a, std::int32_t b);       // |a| + |b|
-    std::int32_t multiply_absolute(std::int32_t a, std::int32_t b) { // |a| * b
+    std::int32_t multiply(std::int32_t a, std::int32_t b) { return of_both(Op::multiply, a, b, 0); }
+    std::int32_t plus(std::int32_t a, std::int32_t b) { return of_both(Op::plus, a, b, 0); }
+    std::int32_t nmadd(std::int32_t a, std::int32_t b, std::int32_t c) { return of_both(Op::nmadd, a, b, c); }
+    std::int32_t madd(std::int32_t a, std::int32_t b, std::int32_t c) { return of_both(Op::madd, a, b, c); }
+    std::int32_t add_absolute(std::int32_t a, std::int32_t b) { return of_both(Op::add_absolute, a, b, 0); }
+    std::int32_t multiply_absolute(std::int32_t a, std::int32_t b) {
         return value(Op::multiply_absolute, a, b, 0);
     }
-    std::int32_t madd_absolute(std::int32_t a, std::int32_t b, std::int32_t c) { // |a| * b + c
+    std::int32_t madd_absolute(std::int32_t a, std::int32_t b, std::int32_t c) {
         return value(Op::madd_absolute, a, b, c);
     }
     std::int32_t least(std::int32_t a, std::int32_t b) { return value(Op::least, a, b, 0); }
@@ -105,6 +106,9 @@ class ProgramBuilder {
 
   private:
     std::int32_t value(Op op, std::int32_t a, std::int32_t b, std::int32_t c);
+    std::int32_t of_both(Op op, std::int32_t a, std::int32_t b, std::int32_t c) { // in whichever order
+        return value(op, std::min(a, b), std::max(a, b), c);
+    }
 
     StraightLine program_;
     struct Hash {

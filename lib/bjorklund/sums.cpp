@@ -1,6 +1,6 @@
 #include "lib/bjorklund/sums.hpp"
 
-#include "jit/number/number_parts.hpp"
+#include "jit/number/partial.hpp"
 #include "lib/base/aligned_doubles.hpp"
 #include "lib/number/doubles.hpp"
 #include "lib/run/pieces.hpp"

@@ -1,6 +1,6 @@
 #include "lib/estimates/nonnegative.hpp"
 #include "jit/compile/digest.hpp"
-#include "jit/lanes/bet_tally.hpp"
+#include "jit/lanes/matching_walk.hpp"
 #include "jit/text/text.hpp"
 #include "lib/base/archive.hpp"
 #include "lib/base/error.hpp"

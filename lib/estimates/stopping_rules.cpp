@@ -1,5 +1,5 @@
 #include "lib/estimates/stopping_rules.hpp"
-#include "jit/lanes/bet_tally.hpp"
+#include "jit/lanes/matching_walk.hpp"
 #include "lib/number/doubles.hpp"
 
 #include <algorithm>

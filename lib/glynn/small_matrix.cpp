@@ -1,6 +1,6 @@
 #include "lib/glynn/small_matrix.hpp"
 
-#include "jit/lanes/sign_grids.hpp"
+#include "jit/lanes/sign_sum.hpp"
 #include "lib/number/doubles.hpp"
 
 #include <algorithm>

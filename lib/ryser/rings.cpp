@@ -1,9 +1,9 @@
 // Engine ryser's sums in each kind of numbers: modulo primes, and in doubles, complex and double-double
 // numbers.
 
-#include "jit/lanes/binomials.hpp"
+#include "jit/lanes/count_sum.hpp"
 #include "jit/number/number.hpp"
-#include "jit/number/number_parts.hpp"
+#include "jit/number/partial.hpp"
 #include "lib/number/block_grids.hpp"
 #include "lib/number/doubles.hpp"
 #include "lib/number/residues.hpp"

@@ -2,8 +2,7 @@
 
 #include "jit/driver/jit_error.hpp"
 #include "jit/kernel/matchings.hpp"
-#include "jit/lanes/bet_tally.hpp"
-#include "jit/lanes/walk_value.hpp"
+#include "jit/lanes/matching_walk.hpp"
 #include "jit/text/text.hpp"
 #include "lib/base/aligned_doubles.hpp"
 #include "lib/base/randomness.hpp"

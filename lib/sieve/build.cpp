@@ -135,8 +135,10 @@ Finish finish_of(const SieveFactor &row, const Place &place, const Exponents &ex
         const auto c = static_cast<std::int32_t>(count);
         const bool is_met = c <= row.weight && row.shares[at(c)] > 0;
         finish.factors.push_back(is_met ? row.at(c) : 0);
-        finish.codes.push_back(exponents.code(finish.factors.back()));
+        const auto code = exponents.code(finish.factors.back());
+        for (std::size_t k = 0; k < code.size(); ++k) finish.codes[k].push_back(code[k]);
     }
+    for (auto &codes : finish.codes) codes.resize(std::max(codes.size(), least_sieve_table));
     return finish;
 }
 

@@ -186,7 +186,6 @@ std::vector<mpz_class> SieveCounts::take_sums() {
 
 SieveWalk::SieveWalk(const SieveProgram &program, std::size_t first_step, const OtherRows &others)
     : program_(program), first_(first_step), blocks_(program.steps.size() + 1), counts_(program, others) {
-    for (std::size_t k = 0; k < program.steps.size(); ++k) steps_.push_back(sieve_lanes_of(program, k));
     for (std::size_t k = first_; k < blocks_.size(); ++k) blocks_[k].words.resize(block_words(program));
 }
 
@@ -226,13 +225,13 @@ bool SieveWalk::go_on() {
     } else {
         --k;
     }
-    if (k == steps_.size()) {
+    if (k == program_.steps.size()) {
         counts_.add(blocks_[k]);
         blocks_[k].count = 0;
         return true;
     }
     const std::uint32_t before = blocks_[k + 1].count;
-    sieve_step(steps_[k], blocks_[k], blocks_[k + 1], least);
+    sieve_step(program_, program_.steps[k], blocks_[k], blocks_[k + 1], least);
     met_ += blocks_[k + 1].count - before;
     return true;
 }

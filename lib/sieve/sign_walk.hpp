@@ -123,7 +123,6 @@ class SieveWalk {
 
     const SieveProgram &program_;
     std::size_t first_;
-    std::vector<SieveLanes> steps_;
     std::vector<SieveBlock> blocks_; // by step
     SieveCounts counts_;
     double met_ = 0;

@@ -302,7 +302,7 @@ void FixedPointWide::fill_in(const SubsetPlan &plan, const Pattern &pattern,
             std::vector<typename A::Row> entries;
             for (const Parts &x : parts) {
                 const double side_by_side[] = {x[0], has_low_parts ? x[1] : x[2], x[2], x[3]};
-                entries.push_back(number_at<typename A::Row>(side_by_side));
+                entries.push_back(gathered<typename A::Row>(side_by_side));
             }
             numbers_ = kernel_values(f, plan, pattern, entries, [&](const auto &a, double sign) {
                 return A::add_signed(typename A::Row{}, sign * 0.5, a);

@@ -1,6 +1,6 @@
 #include "tests/record/host.hpp"
 
-#include "jit/lanes/bet_tally.hpp"
+#include "jit/lanes/matching_walk.hpp"
 #include "lib/samples/sampler.hpp"
 #include "tests/record/played.hpp"
 #include "tests/support/dense_logs.hpp"

@@ -1,6 +1,6 @@
 #include "lib/glynn/minors/left_out_sums.hpp"
 
-#include "jit/lanes/minor_sum.hpp"
+#include "jit/lanes/left_out_sums.hpp"
 #include "lib/base/aligned_doubles.hpp"
 #include "lib/glynn/dense_sum.hpp"
 #include "lib/number/ball.hpp"

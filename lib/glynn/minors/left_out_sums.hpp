@@ -1,12 +1,12 @@
 // Sums of products with each factor left out, of a dense matrix: all derivatives of its permanent, by a sum
-// over signs (jit/lanes/gradient_sum.hpp), or the permanents without each of its rows in turn, by one over
-// counts (jit/lanes/minor_sum.hpp). In pieces on threads; how far they can be from what they are of is in
+// over signs (jit/lanes/left_out_sums.hpp), or the permanents without each of its rows in turn, by one over
+// counts (jit/lanes/left_out_sums.hpp). In pieces on threads; how far they can be from what they are of is in
 // docs/accuracy.md, "Minors".
 #pragma once
 
 #include "jit/kernel/sign_sums.hpp"
-#include "jit/lanes/gradient_sum.hpp"
 #include "jit/lanes/grid_columns.hpp"
+#include "jit/lanes/left_out_sums.hpp"
 #include "lib/glynn/grid_matrix.hpp"
 #include "lib/run/call.hpp"
 #include "lib/run/numbered_sum.hpp"

@@ -1,6 +1,6 @@
 #include "lib/glynn/multiplicities/line_classes.hpp"
 
-#include "jit/lanes/sign_grids.hpp"
+#include "jit/lanes/sign_sum.hpp"
 #include "lib/glynn/dense_sum.hpp"
 #include "lib/glynn/small_matrix.hpp"
 #include "lib/input/matrix.hpp"

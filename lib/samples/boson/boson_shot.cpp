@@ -1,6 +1,6 @@
 #include "lib/samples/boson/boson_shot.hpp"
 
-#include "jit/lanes/minor_sum.hpp"
+#include "jit/lanes/left_out_sums.hpp"
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "preprocess/index.hpp"

@@ -1,21 +1,23 @@
-#include "jit/lanes/gradient_sum.hpp"
+#include "jit/lanes/left_out_sums.hpp"
 
 #include "jit/lanes/lane_targets.hpp"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "jit/lanes/gradient_sum.cpp"
+#define HWY_TARGET_INCLUDE "jit/lanes/left_out_sums.cpp"
 #include <hwy/foreach_target.h>
 // After foreach_target.h.
-#include "jit/lanes/left_out-inl.hpp"
+#include "jit/lanes/count_steps-inl.hpp"
 #include <hwy/highway.h>
 
 #include <algorithm>
 #include <bit>
 
-#ifndef LIBPERM_GRADIENT_SHAPE
-#define LIBPERM_GRADIENT_SHAPE
+#ifndef LIBPERM_LEFT_OUT_SHAPE
+#define LIBPERM_LEFT_OUT_SHAPE
 namespace libperm {
 namespace {
+
+constexpr int additions_between_flushes = 16; // of minors
 
 constexpr int most_middle = 6; // columns whose signs change along a piece
 
@@ -36,7 +38,6 @@ struct GradientShape {
     int differences() const { return low - 3 + middle; } // of the columns from first_difference on
     static constexpr int first_difference = 4;
     int first_high() const { return 1 + low + middle; }
-    int parts(const CountedColumns &a) const { return (a.is_complex() ? 2 : 1) * (a.is_split() ? 2 : 1); }
 };
 
 } // namespace
@@ -46,10 +47,64 @@ struct GradientShape {
 HWY_BEFORE_NAMESPACE();
 namespace libperm::HWY_NAMESPACE {
 
+// Products of row sums with each factor left out in turn: by the products of those before it and of those
+// behind it, so that nothing is divided by and a zero is a factor as any other. Walks `vectors` eights at
+// once.
+template <bool complex, bool split, int vectors> class LeftOut {
+  public:
+    static constexpr int size = vectors * vectors_of_eight, lanes = vectors * eight_lanes;
+    static constexpr int numbers = complex ? 2 : 1, parts = numbers * (split ? 2 : 1);
+    using D = Wide<size>;
+    using A = std::conditional_t<complex, Complex<Real<D>>, Real<D>>;
+    using Number = typename A::Number;
+    using Eights = std::conditional_t<complex, Complex<Real<Eight>>, Real<Eight>>;
+
+    // Scratch is counted in doubles: a number for each row.
+    static constexpr int number_doubles = numbers * lanes;
+    static std::size_t space(int rows) { return static_cast<std::size_t>(2 * rows * number_doubles); }
+
+    LeftOut(int rows, const int *row_count, double *space)
+        : rows_(rows), row_count_(row_count), x_(space), before_(space + rows * number_doubles) {
+        for (int i = 0; i < rows; ++i)
+            if (row_count[i] > 1) repeated_ = i + 1;
+    }
+
+    // take(i, w * the product without one factor of row i); returns w times the whole product. row_sum(i).
+    template <class RowSum, class Take>
+    LANES_INLINE Number each(D w, const RowSum &row_sum, const Take &take) {
+        Number product = A::number(w);
+        for (int i = 0; i < repeated_; ++i)
+            if (row_count_[i] > 1) product = A::multiply(product, power<A>(row_sum(i), row_count_[i] - 1));
+        for (int i = 0; i < rows_ - 1; ++i) {
+            const Number x = row_sum(i);
+            write_number(x, x_ + i * number_doubles);
+            write_number(product, before_ + i * number_doubles);
+            product = A::multiply(product, x);
+        }
+        Number behind = row_sum(rows_ - 1);
+        take(rows_ - 1, product);
+        if (rows_ == 1) return A::multiply(product, behind);
+        product = A::multiply(product, behind);
+        for (int i = rows_ - 2; i > 0; --i) {
+            take(i, A::multiply(read_number<Number>(before_ + i * number_doubles), behind));
+            behind = A::multiply(read_number<Number>(x_ + i * number_doubles), behind);
+        }
+        take(0, A::multiply(read_number<Number>(before_), behind));
+        return product;
+    }
+
+  private:
+    const int rows_;
+    int repeated_ = 0; // of the first rows some count more than once
+    const int *const row_count_;
+    double *const x_, *const before_;
+};
+
+// All derivatives.
 template <bool complex, bool split, int vectors> class GradientWalk {
     using Products = LeftOut<complex, split, vectors>;
     using A = typename Products::A;
-    using D = typename Products::D;
+    using Sums = RowSums<complex, split, false, Products::size>;
     using Number = typename Products::Number;
     static constexpr int size = Products::size, lanes = Products::lanes, parts = Products::parts,
                          numbers = Products::numbers, block = numbers * eight_lanes;
@@ -76,6 +131,20 @@ template <bool complex, bool split, int vectors> class GradientWalk {
         return Products::space(a.rows) + static_cast<std::size_t>(doubles);
     }
 
+    LANES_INLINE void add(std::uint64_t first, std::uint64_t last, LineSums &out) {
+        for (std::uint64_t piece = first; piece < last; ++piece) add_piece(piece, out);
+    }
+
+    double base(int part, int i) const { return base_[part * a_.stride + i]; }
+    const double *low_sum(int part, int i, int lane) const {
+        return table_ + (i * parts + part) * lanes + lane;
+    }
+
+  private:
+    using Eights = typename Products::Eights;
+    using Whole = typename Eights::Number;
+    static constexpr int vector_bits = vectors == 4 ? 2 : vectors == 2 ? 1 : 0;
+
     LANES_INLINE void add_piece(std::uint64_t piece, LineSums &out) {
         begin(piece);
         whole_ = Eights::zero_sum();
@@ -91,20 +160,8 @@ template <bool complex, bool split, int vectors> class GradientWalk {
         finish(piece, out);
     }
 
-  private:
-    using Eights = typename Products::Eights;
-    using Whole = typename Eights::Number;
-    static constexpr int vector_bits = vectors == 4 ? 2 : vectors == 2 ? 1 : 0;
-
     double *pending(int level, int i) { return pending_ + (level * rows_ + i) * block; }
     double entry(int part, int i, int j) const { return part_[part][j * a_.stride + i]; }
-
-    static LANES_INLINE Whole eights(const Number &x) {
-        if constexpr (complex)
-            return {to_eight<size>(x.re), to_eight<size>(x.im)};
-        else
-            return to_eight<size>(x);
-    }
 
     // The lanes' signs of column 1 .. low, and their product.
     LANES_INLINE void tabulate() {
@@ -143,34 +200,18 @@ template <bool complex, bool split, int vectors> class GradientWalk {
         for (int i = 0; i < a_.stride; ++i) base[i] += times * column[i];
     }
 
-    LANES_INLINE D sum_of_part(int part, int i) {
-        return D(base_[part * a_.stride + i]) + load<size>(table_ + (i * parts + part) * lanes);
-    }
-    LANES_INLINE D sum_of_grids(int part, int i) {
-        if constexpr (split)
-            return sum_of_part(part, i) + sum_of_part(part + 1, i);
-        else
-            return sum_of_part(part, i);
-    }
-    LANES_INLINE Number row_sum(int i) {
-        if constexpr (complex)
-            return {sum_of_grids(0, i), sum_of_grids(parts / 2, i)};
-        else
-            return sum_of_grids(0, i);
-    }
-
     LANES_INLINE void add_mass(int i, const Number &x) {
         double *const to = mass_ + i * eight_lanes;
         store(load<vectors_of_eight>(to) + to_eight<size>(A::magnitude(x)), to);
     }
     double *difference(int k, int i) { return differences_ + (k * rows_ + i) * block; }
-    LANES_INLINE void add_difference(int k, int i, const Whole &x) {
+    LANES_INLINE void add_difference(bool is_on, int k, int i, const Whole &x) {
         double *const to = difference(k, i);
-        put_number(Eights::add(get_number<Whole>(to), x), to);
-    }
-    LANES_INLINE void subtract_difference(int k, int i, const Whole &x) {
-        double *const to = difference(k, i);
-        put_number(Eights::subtract(get_number<Whole>(to), x), to);
+        const Whole old = read_number<Whole>(to);
+        if (is_on)
+            write_number(Eights::add(old, x), to);
+        else
+            write_number(Eights::subtract(old, x), to);
     }
 
     // The sum of a step's eights, whose differences are those of the columns that tell them apart.
@@ -183,32 +224,26 @@ template <bool complex, bool split, int vectors> class GradientWalk {
             return fold_vectors<of / 2>(x.low + x.high, differences);
         }
     }
-    template <bool even> LANES_INLINE Whole fold(int i, const Number &x) {
+    LANES_INLINE Whole fold(bool is_even, int i, const Number &x) {
         Whole sum;
         if constexpr (complex) {
             Eight re[2], im[2];
             sum = {fold_vectors<size>(x.re, re), fold_vectors<size>(x.im, im)};
-            for (int k = 0; k < vector_bits; ++k) fold_difference<even>(k, i, {re[k], im[k]});
+            for (int k = 0; k < vector_bits; ++k) add_difference(is_even, k, i, {re[k], im[k]});
         } else {
             Eight all[2];
             sum = fold_vectors<size>(x, all);
-            for (int k = 0; k < vector_bits; ++k) fold_difference<even>(k, i, all[k]);
+            for (int k = 0; k < vector_bits; ++k) add_difference(is_even, k, i, all[k]);
         }
         return sum;
-    }
-    template <bool even> LANES_INLINE void fold_difference(int k, int i, const Whole &x) {
-        if constexpr (even)
-            add_difference(k, i, x);
-        else
-            subtract_difference(k, i, x);
     }
 
     LANES_INLINE void even_step() {
         const Number whole = products_.each(
-            load<size>(sign_), [this](int i) HWY_ATTR { return row_sum(i); },
+            load<size>(sign_), [this](int i) HWY_ATTR { return Sums::of(*this, i); },
             [this](int i, const Number &x) HWY_ATTR {
                 add_mass(i, x);
-                put_number(fold<true>(i, x), pending(0, i));
+                write_number(fold(true, i, x), pending(0, i));
             });
         add_whole(whole, true);
     }
@@ -218,15 +253,12 @@ template <bool complex, bool split, int vectors> class GradientWalk {
         double *const to = pending(levels, 0);
         const bool is_on = (step >> 1 & 1) == 0;
         const Number whole = products_.each(
-            load<size>(sign_), [this](int i) HWY_ATTR { return row_sum(i); },
+            load<size>(sign_), [this](int i) HWY_ATTR { return Sums::of(*this, i); },
             [&](int i, const Number &x) HWY_ATTR {
                 add_mass(i, x);
-                const Whole first = get_number<Whole>(pending(0, i)), second = fold<false>(i, x);
-                if (is_on)
-                    add_difference(vector_bits, i, Eights::add(first, second));
-                else
-                    subtract_difference(vector_bits, i, Eights::add(first, second));
-                put_number(Eights::subtract(first, second), to + i * block);
+                const Whole first = read_number<Whole>(pending(0, i)), second = fold(false, i, x);
+                add_difference(is_on, vector_bits, i, Eights::add(first, second));
+                write_number(Eights::subtract(first, second), to + i * block);
             });
         add_whole(whole, false);
         for (int level = 1; level < levels; ++level) join_halves(level, to, step);
@@ -234,17 +266,14 @@ template <bool complex, bool split, int vectors> class GradientWalk {
     LANES_INLINE void join_halves(int level, double *seconds, unsigned step) {
         const bool is_on = (step >> (level + 1) & 1) == 0;
         for (int i = 0; i < rows_; ++i) {
-            const Whole first = get_number<Whole>(pending(level, i)),
-                        second = get_number<Whole>(seconds + i * block);
-            if (is_on)
-                add_difference(vector_bits + level, i, Eights::subtract(first, second));
-            else
-                subtract_difference(vector_bits + level, i, Eights::subtract(first, second));
-            put_number(Eights::add(first, second), seconds + i * block);
+            const Whole first = read_number<Whole>(pending(level, i)),
+                        second = read_number<Whole>(seconds + i * block);
+            add_difference(is_on, vector_bits + level, i, Eights::subtract(first, second));
+            write_number(Eights::add(first, second), seconds + i * block);
         }
     }
     LANES_INLINE void add_whole(const Number &x, bool is_on) {
-        const Whole e = eights(x);
+        const Whole e = to_eight<size>(x);
         whole_ = Eights::sum(whole_, is_on ? e : Eights::negate(e));
         whole_mass_ = whole_mass_ + to_eight<size>(A::magnitude(x));
     }
@@ -311,36 +340,84 @@ template <bool complex, bool split, int vectors> class GradientWalk {
     HWY_ALIGN double sign_[lanes];
 };
 
-template <class Walk>
-std::size_t walk(const CountedColumns &a, std::uint64_t first, std::uint64_t last, double *space,
-                 LineSums *out) {
-    if (!out) return Walk::space(a);
-    Walk walk(a, space);
-    for (std::uint64_t piece = first; piece < last; ++piece) walk.add_piece(piece, *out);
-    return 0;
-}
-
-template <bool complex, bool split>
-std::size_t walk_by_order(const CountedColumns &a, std::uint64_t first, std::uint64_t last, double *space,
-                          LineSums *out) {
-    switch (GradientShape(a).vectors) {
-    case 1:
-        return walk<GradientWalk<complex, split, 1>>(a, first, last, space, out);
-    case 2:
-        return walk<GradientWalk<complex, split, 2>>(a, first, last, space, out);
-    default:
-        return walk<GradientWalk<complex, split, complex ? 2 : 4>>(a, first, last, space, out);
-    }
-}
-
 // Without `out`: the space that it takes.
 std::size_t walk_gradient(const CountedColumns &a, std::uint64_t first, std::uint64_t last, double *space,
                           LineSums *out) {
-    if (a.is_complex())
-        return a.is_split() ? walk_by_order<true, true>(a, first, last, space, out)
-                            : walk_by_order<true, false>(a, first, last, space, out);
-    return a.is_split() ? walk_by_order<false, true>(a, first, last, space, out)
-                        : walk_by_order<false, false>(a, first, last, space, out);
+    return by_parts(a, [&]<bool complex, bool split>() {
+        switch (GradientShape(a).vectors) {
+        case 1:
+            return walk_lines<GradientWalk<complex, split, 1>>(a, first, last, space, out);
+        case 2:
+            return walk_lines<GradientWalk<complex, split, 2>>(a, first, last, space, out);
+        default:
+            return walk_lines<GradientWalk<complex, split, complex ? 2 : 4>>(a, first, last, space, out);
+        }
+    });
+}
+
+// The sub-permanents of a line.
+template <bool complex, bool split> class MinorWalk {
+    using Steps = CountSteps<complex, split>;
+    using Eights = std::conditional_t<complex, Complex<Real<Eight>>, Real<Eight>>;
+    using Whole = typename Eights::Number;
+    static constexpr int most_vectors = complex ? 2 : 4; // at once
+    using Many = LeftOut<complex, split, most_vectors>;
+    using One = LeftOut<complex, split, 1>;
+
+  public:
+    LANES_INLINE MinorWalk(const CountedColumns &a, double *space)
+        : steps_(a),
+          many_(a.rows, a.row_count, space),
+          one_(a.rows, a.row_count, space),
+          sums_(a.rows, space + Many::space(a.rows)) {}
+    static std::size_t space(const CountedColumns &a) {
+        return Many::space(a.rows) + EightSums<complex>::space(a.rows);
+    }
+
+    LANES_INLINE void add(std::uint64_t first, std::uint64_t last, LineSums &out) {
+        steps_.begin(first);
+        for (std::uint64_t step = first; step < last; ++step) {
+            if (step > first) steps_.advance();
+            const double weight = steps_.weight();
+            if (weight != 0) add_step(weight);
+        }
+        sums_.flush();
+        sums_.finish(out);
+    }
+
+  private:
+    LANES_INLINE void add_step(double weight) {
+        int lane = 0;
+        for (; lane + Many::lanes <= steps_.lanes(); lane += Many::lanes) add_lanes(many_, weight, lane);
+        for (; lane < steps_.lanes(); lane += eight_lanes) add_lanes(one_, weight, lane);
+    }
+    template <class Products> LANES_INLINE void add_lanes(Products &products, double weight, int lane) {
+        constexpr int size = Products::size;
+        using Number = typename Products::Number;
+        using Sums = RowSums<complex, split, false, size>;
+        products.each(
+            Wide<size>(weight) * load<size>(steps_.low_weight(lane)),
+            [&](int i) HWY_ATTR { return Sums::of(steps_, i, lane); },
+            [&](int i, const Number &x) HWY_ATTR {
+                double *const terms = sums_.terms(i);
+                sums_.add_mass(i, to_eight<size>(Products::A::magnitude(x)));
+                write_number(Eights::add(read_number<Whole>(terms), to_eight<size>(x)), terms);
+            });
+        if (++additions_ % additions_between_flushes == 0) sums_.flush();
+    }
+
+    Steps steps_;
+    Many many_;
+    One one_;
+    EightSums<complex> sums_;
+    int additions_ = 0;
+};
+
+std::size_t walk_minors(const CountedColumns &a, std::uint64_t first, std::uint64_t last, double *space,
+                        LineSums *out) {
+    return by_parts(a, [&]<bool complex, bool split>() {
+        return walk_lines<MinorWalk<complex, split>>(a, first, last, space, out);
+    });
 }
 
 } // namespace libperm::HWY_NAMESPACE
@@ -351,6 +428,7 @@ namespace libperm {
 namespace {
 
 HWY_EXPORT(walk_gradient);
+HWY_EXPORT(walk_minors);
 
 } // namespace
 
@@ -368,6 +446,17 @@ std::size_t gradient_space(const CountedColumns &a) {
 void add_gradient(const CountedColumns &a, std::uint64_t first, std::uint64_t last, double *space,
                   LineSums &sums) {
     HWY_DYNAMIC_DISPATCH(walk_gradient)(a, first, last, space, &sums);
+}
+
+int minor_additions(const CountedColumns &) { return additions_between_flushes + 2; }
+
+std::size_t minor_space(const CountedColumns &a) {
+    return HWY_DYNAMIC_DISPATCH(walk_minors)(a, 0, 0, nullptr, nullptr);
+}
+
+void add_minors(const CountedColumns &a, std::uint64_t first, std::uint64_t last, double *space,
+                LineSums &sums) {
+    HWY_DYNAMIC_DISPATCH(walk_minors)(a, first, last, space, &sums);
 }
 
 } // namespace libperm
