@@ -233,17 +233,18 @@ extern "C" {
 
 perm_status perm_sub_permanents(const perm_dense *a, const perm_opts *opts, void *sub_permanents,
                                 double *error_bounds) {
-    return computed(
-        libperm::ApiCall::sub_permanents, opts, is_short(a, opts), [&](const libperm::Options &options) {
-            run(libperm::SubPermanents(a), options, {static_cast<double *>(sub_permanents), error_bounds});
-        });
+    return computed(libperm::ApiCall::sub_permanents, opts, is_short(a, opts),
+                    [&](const libperm::Options &options) {
+                        run({libperm::LeftOut::minors, a}, options,
+                            {static_cast<double *>(sub_permanents), error_bounds});
+                    });
 }
 
 perm_status perm_gradients(const perm_dense *a, const perm_opts *opts, void *gradients, double *error_bounds,
                            void *permanents, double *permanent_bounds) {
     return computed(libperm::ApiCall::gradients, opts, is_short(a, opts),
                     [&](const libperm::Options &options) {
-                        run(libperm::DenseGradients(a), options,
+                        run({libperm::LeftOut::gradients, a}, options,
                             {static_cast<double *>(gradients), error_bounds,
                              static_cast<double *>(permanents), permanent_bounds});
                     });

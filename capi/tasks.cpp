@@ -194,8 +194,9 @@ MadeTask make_periodic(const Given &given, const libperm::Options &options) {
 
 MadeTask make_minors(const Given &given, const libperm::Options &options) {
     struct WithMinors { // that the task refers to
-        WithMinors(const perm_dense *a, const libperm::Options &of) : minors(a), task(minors, of) {}
-        const libperm::SubPermanents minors;
+        WithMinors(const perm_dense *a, const libperm::Options &of)
+            : minors(libperm::LeftOut::minors, a), task(minors, of) {}
+        const libperm::DenseMinors minors;
         const libperm::MinorsTask task;
     };
     const auto own = std::make_shared<const WithMinors>(given.dense, options);

@@ -85,15 +85,9 @@ DoublesHafnian to_the_only_multiple(const DoublesHafnian &haf, const DoublesGrap
     return re && im ? DoublesHafnian{*re, *im, {}} : haf;
 }
 
-// Where a run takes place, and what it took there.
-struct Place {
-    const SignDevices &devices;
-    std::int64_t device_bytes = 0;
-};
-
 std::vector<HafnianPart> hafnians(const BjorklundPlan &plan, const std::vector<LineNumbers> &all,
-                                  Place &place) {
-    if (!plan.by_definition()) return hafnians_by_signs(all, place.devices, place.device_bytes);
+                                  SignDevices &where) {
+    if (!plan.by_definition()) return hafnians_by_signs(all, where);
     std::vector<HafnianPart> parts;
     for (const LineNumbers &lines : all) {
         parts.push_back(hafnian_by_definition(lines));
@@ -104,29 +98,30 @@ std::vector<HafnianPart> hafnians(const BjorklundPlan &plan, const std::vector<L
 
 int halvings(const BjorklundPlan &plan) { return plan.by_definition() ? 0 : plan.pairs - 3; }
 
-Ball of_block(const BjorklundPlan &plan, const Block &block, Place &place) {
+Ball of_block(const BjorklundPlan &plan, const Block &block, SignDevices &where) {
     if (!plan.has_matching) return {};
     const std::vector<LineNumbers> lines{numbers_of_lines(plan, block)};
-    const HafnianPart haf = hafnians(plan, lines, place).front();
+    const HafnianPart haf = hafnians(plan, lines, where).front();
     return ball_within(haf.parts[0], haf.error, lines.front().exp2 - halvings(plan));
 }
 
-WideBall of_block(const BjorklundPlan &plan, const ExactBlock &block, Arithmetic arithmetic, Place &place) {
+WideBall of_block(const BjorklundPlan &plan, const ExactBlock &block, Arithmetic arithmetic,
+                  SignDevices &where) {
     if (!plan.has_matching) return {};
     const std::vector<LineNumbers> lines{numbers_of_lines(plan, block, arithmetic)};
-    const HafnianPart haf = hafnians(plan, lines, place).front();
+    const HafnianPart haf = hafnians(plan, lines, where).front();
     Parts parts{}; // a number has all of these or its highs or those of the real part
     const std::size_t step = is_dd(lines.front().arithmetic) ? 1 : 2;
     for (std::size_t k = 0; k < at(parts_of(lines.front().arithmetic)); ++k) parts[step * k] = haf.parts[k];
     return ball_within(parts, haf.error, lines.front().exp2 - halvings(plan));
 }
 
-ResidueVector of_residues(const BjorklundPlan &plan, const Residues &residues, Place &place) {
+ResidueVector of_residues(const BjorklundPlan &plan, const Residues &residues, SignDevices &where) {
     if (!plan.has_matching) return ResidueVector(residues.primes.size(), 0);
     std::vector<LineNumbers> all;
     for (std::size_t m = 0; m < residues.primes.size(); ++m)
         all.push_back(numbers_of_lines(plan, residues, m));
-    const std::vector<HafnianPart> parts = hafnians(plan, all, place);
+    const std::vector<HafnianPart> parts = hafnians(plan, all, where);
     ResidueVector values;
     for (std::size_t m = 0; m < parts.size(); ++m) {
         const Montgomery field(residues.primes[m]);
@@ -145,9 +140,8 @@ std::optional<DoublesHafnian> hafnian_of_doubles(const BjorklundPlan &plan, cons
                                                  bool dd) {
     if (!plan.has_matching) return DoublesHafnian();
     const std::vector<LineNumbers> lines{numbers_of_lines(plan, graph, dd)};
-    const SignDevices none;
-    Place place{none};
-    const HafnianPart haf = hafnians(plan, lines, place).front();
+    SignDevices where;
+    const HafnianPart haf = hafnians(plan, lines, where).front();
     const bool has_im = is_complex(lines.front().arithmetic);
     const double re = haf.parts[0], im = has_im ? haf.parts[dd ? 2 : 1] : 0;
     double error = haf.error;
@@ -159,21 +153,20 @@ std::optional<DoublesHafnian> hafnian_of_doubles(const BjorklundPlan &plan, cons
                                 graph);
 }
 
-EngineResult run_bjorklund(const BjorklundPlan &plan, const EngineInput &input, const SignDevices &where) {
+EngineResult run_bjorklund(const BjorklundPlan &plan, const EngineInput &input, SignDevices where) {
     EngineResult result;
     const Residues *residues = input.residues();
     const double matrices = residues ? static_cast<double>(residues->primes.size()) : 1;
     CurrentCall part(1 / matrices); // a plan's operations are of all of them
-    Place place{where};
     if (residues) {
-        result.value = of_residues(plan, *residues, place);
+        result.value = of_residues(plan, *residues, where);
     } else if (const Block *block = input.block()) {
-        result.value = to_the_only_multiple(of_block(plan, *block, place), *block);
+        result.value = to_the_only_multiple(of_block(plan, *block, where), *block);
     } else {
-        result.value = of_block(plan, *input.exact(), input.arithmetic(), place);
+        result.value = of_block(plan, *input.exact(), input.arithmetic(), where);
     }
     result.counts.operations = matrices * plan.operations();
-    result.counts.peak_bytes = place.device_bytes;
+    result.counts.peak_bytes = where.bytes;
     return result;
 }
 

@@ -12,8 +12,7 @@ namespace libperm {
 
 // In doubles, complex numbers, dd and residues modulo primes below 2^47. Progress is counted in
 // multiply-adds, those of all matrices of residues.
-EngineResult run_bjorklund(const BjorklundPlan &plan, const EngineInput &input,
-                           const SignDevices &where = {});
+EngineResult run_bjorklund(const BjorklundPlan &plan, const EngineInput &input, SignDevices where = {});
 // The chosen candidate; on the processor, too, where a GPU fails that is not named.
 EngineResult run_bjorklund(const EngineRun &run, const EngineInput &input);
 

@@ -221,63 +221,33 @@ HafnianPart run_piece(const LineNumbers &lines, std::uint64_t piece) {
     return part_of(lines, lanes);
 }
 
-// Pieces of all matrices on the GPUs.
-class SignsOnDevices {
-  public:
-    SignsOnDevices(const std::vector<LineNumbers> &all, const SignDevices &where, double work)
-        : all_(all),
-          where_(where),
-          work_(work),
-          piece_bits_(piece_bits_of(all.front().pairs)),
-          devices_(*where.queues, [this](DeviceQueue &queue) {
-              const double pieces = std::ldexp(static_cast<double>(all_.size()), piece_bits_);
-              return std::make_unique<SignsOnDevice>(queue, all_.front(), piece_bits_,
-                                                     where_.seconds / pieces);
-          }) {}
-
-    template <class Done> void run(std::span<const std::uint64_t> todo, const Done &done) {
-        devices_.share(
-            todo, [](const SignsOnDevice &device) { return device.at_once(); },
-            [&](SignsOnDevice &device, std::span<const std::uint64_t> pieces) {
-                run_on(device, pieces, done);
-            });
+// Pieces of all matrices, those of one together. `work`: of a piece.
+template <class Done>
+void run_on(SignsOnDevice &device, const std::vector<LineNumbers> &all, double work,
+            std::span<const std::uint64_t> pieces, const Done &done) {
+    const int piece_bits = piece_bits_of(all.front().pairs);
+    for (std::size_t k = 0, end = 0; k < pieces.size(); k = end) {
+        call().begin_piece();
+        const std::uint64_t matrix = pieces[k] >> piece_bits;
+        std::vector<std::uint64_t> own;
+        for (; end < pieces.size() && pieces[end] >> piece_bits == matrix; ++end)
+            own.push_back(pieces[end] - (matrix << piece_bits));
+        const std::vector<HafnianLanes> lanes = device.lanes_of(all[matrix], own);
+        for (std::size_t i = k; i < end; ++i) done(pieces[i], part_of(all[matrix], lanes[i - k]));
+        call().advance(work * static_cast<double>(end - k));
     }
-
-    std::int64_t peak_bytes() const { return devices_.peak_bytes(); }
-
-  private:
-    // Those of a matrix together.
-    template <class Done>
-    void run_on(SignsOnDevice &device, std::span<const std::uint64_t> pieces, const Done &done) {
-        for (std::size_t k = 0, end = 0; k < pieces.size(); k = end) {
-            call().begin_piece();
-            const std::uint64_t matrix = pieces[k] >> piece_bits_;
-            std::vector<std::uint64_t> own;
-            for (; end < pieces.size() && pieces[end] >> piece_bits_ == matrix; ++end)
-                own.push_back(pieces[end] - (matrix << piece_bits_));
-            const std::vector<HafnianLanes> lanes = device.lanes_of(all_[matrix], own);
-            for (std::size_t i = k; i < end; ++i) done(pieces[i], part_of(all_[matrix], lanes[i - k]));
-            call().advance(work_ * static_cast<double>(end - k));
-        }
-    }
-
-    const std::vector<LineNumbers> &all_;
-    const SignDevices &where_;
-    const double work_; // of a piece
-    const int piece_bits_;
-    OnEachDevice<SignsOnDevice> devices_;
-};
+}
 
 } // namespace
 
-std::vector<HafnianPart> hafnians_by_signs(const std::vector<LineNumbers> &all, const SignDevices &where,
-                                           std::int64_t &device_bytes) {
+std::vector<HafnianPart> hafnians_by_signs(const std::vector<LineNumbers> &all, SignDevices &where) {
     std::vector<HafnianPart> totals;
     if (all.empty()) return totals;
     const LineNumbers &first = all.front();
-    const std::uint64_t pieces = std::uint64_t{1} << piece_bits_of(first.pairs);
-    const double work = std::exp2(first.pairs - 3 - piece_bits_of(first.pairs)) *
-                        hafnian_operations(first.pairs, first.has_loops);
+    const int piece_bits = piece_bits_of(first.pairs);
+    const std::uint64_t pieces = std::uint64_t{1} << piece_bits;
+    const double work =
+        std::exp2(first.pairs - 3 - piece_bits) * hafnian_operations(first.pairs, first.has_loops);
     const auto one = [&](std::uint64_t k) {
         const HafnianPart part = run_piece(all[k / pieces], k % pieces);
         call().advance(work);
@@ -285,9 +255,16 @@ std::vector<HafnianPart> hafnians_by_signs(const std::vector<LineNumbers> &all, 
     };
     const auto run = [&](std::span<const std::uint64_t> todo, const auto &done) {
         if (!where.queues) return each_on_its_thread(one)(todo, done);
-        SignsOnDevices devices(all, where, work);
-        devices.run(todo, done);
-        device_bytes = devices.peak_bytes();
+        const double seconds = where.seconds / static_cast<double>(pieces * all.size());
+        OnEachDevice<SignsOnDevice> devices(*where.queues, [&](DeviceQueue &queue) {
+            return std::make_unique<SignsOnDevice>(queue, first, piece_bits, seconds);
+        });
+        devices.share(
+            todo, [](const SignsOnDevice &device) { return device.at_once(); },
+            [&](SignsOnDevice &device, std::span<const std::uint64_t> some) {
+                run_on(device, all, work, some, done);
+            });
+        where.bytes = devices.peak_bytes();
     };
     const std::vector<HafnianPart> parts = parts_of_pieces(pieces * all.size(), work, HafnianPart{}, run);
     for (std::size_t m = 0; m < all.size(); ++m)

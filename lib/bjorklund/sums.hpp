@@ -45,12 +45,11 @@ HafnianPart hafnian_by_definition(const LineNumbers &lines);
 struct SignDevices {
     const DeviceQueues *queues = nullptr; // null: none
     double seconds = 0;                   // that a GPU is predicted to take
+    std::int64_t bytes = 0;               // that they took of their memory, told by the sums
 };
 
-// One for each of `all`, which are of one shape; each times 2^(3 - pairs) is the hafnian. `device_bytes`
-// becomes what they took of GPUs' memory.
-std::vector<HafnianPart> hafnians_by_signs(const std::vector<LineNumbers> &all, const SignDevices &where,
-                                           std::int64_t &device_bytes);
+// One for each of `all`, which are of one shape; each times 2^(3 - pairs) is the hafnian.
+std::vector<HafnianPart> hafnians_by_signs(const std::vector<LineNumbers> &all, SignDevices &where);
 
 // Sums over signs of pairs of lines on a GPU: those of a CPU's lanes, piece by piece, with the same bits.
 

@@ -8,6 +8,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <type_traits>
 
 namespace libperm {
 namespace {
@@ -107,60 +108,45 @@ constexpr int quick_order = 10; // up to which 128 bits take microseconds
 // what that is as a number: they are products of row sums, 1 at first. Four of them have the signs +, -, -,
 // +.
 
-// Numbers modulo 2^64 or 2^128, and a row's sum, which is known to fit 64 bits where 128 are needed.
-template <class Ring> Ring ring(std::uint64_t x) { return static_cast<Ring>(static_cast<std::int64_t>(x)); }
-template <> UInt128 ring(std::uint64_t x) {
-    return static_cast<UInt128>(static_cast<Int128>(static_cast<std::int64_t>(x)));
-}
+// The two parts of a complex number.
+template <class T> struct Pair {
+    T re = 0, im = 0;
 
-template <class Ring> struct RealTerm {
-    using Row = std::uint64_t;
-    struct Sum {
-        Ring re = 0;
-        Sum &operator+=(const Sum &x) { return re += x.re, *this; }
-    };
-    using Total = Sum;
-    Ring re = 1;
-
-    void multiply(Row x) { re *= ring<Ring>(x); }
-    static void add(const std::array<RealTerm, at_once> &x, bool negative, Sum &to) {
-        const Ring terms = x[0].re - x[1].re - x[2].re + x[3].re;
-        negative ? to.re -= terms : to.re += terms;
+    friend Pair operator+(const Pair &x, const Pair &y) { return {x.re + y.re, x.im + y.im}; }
+    friend Pair operator-(const Pair &x, const Pair &y) { return {x.re - y.re, x.im - y.im}; }
+    friend Pair operator*(const Pair &x, const Pair &y) {
+        return {x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};
     }
-    static Row row(const IntegerColumns &a, std::size_t k) { return static_cast<Row>(a.re[k]); }
-    static Total total(const Sum &sum) { return sum; }
+    Pair &operator+=(const Pair &x) { return *this = *this + x; }
+    Pair &operator-=(const Pair &x) { return *this = *this - x; }
 };
 
-struct ComplexRow {
-    std::uint64_t re = 0, im = 0;
-    ComplexRow &operator+=(const ComplexRow &x) { return *this = {re + x.re, im + x.im}; }
-    ComplexRow &operator-=(const ComplexRow &x) { return *this = {re - x.re, im - x.im}; }
-    friend ComplexRow operator+(ComplexRow x, const ComplexRow &y) { return x += y; }
-    friend ComplexRow operator-(ComplexRow x, const ComplexRow &y) { return x -= y; }
-};
-
-template <class Ring> struct ComplexTerm {
-    using Row = ComplexRow;
-    struct Sum {
-        Ring re = 0, im = 0;
-        Sum &operator+=(const Sum &x) { return *this = {re + x.re, im + x.im}; }
-    };
+// In numbers modulo 2^64 or 2^128; a row's sum is known to fit 64 bits where 128 are needed.
+template <class Ring, bool is_complex> struct RingTerm {
+    using Row = std::conditional_t<is_complex, Pair<std::uint64_t>, std::uint64_t>;
+    using Sum = std::conditional_t<is_complex, Pair<Ring>, Ring>;
     using Total = Sum;
-    Ring re = 1, im = 0;
+    Sum product{1};
 
     void multiply(const Row &x) {
-        const Ring a = ring<Ring>(x.re), b = ring<Ring>(x.im);
-        *this = {re * a - im * b, re * b + im * a};
+        const auto wide = [](std::uint64_t y) { return static_cast<Ring>(static_cast<std::int64_t>(y)); };
+        if constexpr (is_complex)
+            product = product * Sum{wide(x.re), wide(x.im)};
+        else
+            product *= wide(x);
     }
-    static void add(const std::array<ComplexTerm, at_once> &x, bool negative, Sum &to) {
-        const Ring of_re = x[0].re - x[1].re - x[2].re + x[3].re,
-                   of_im = x[0].im - x[1].im - x[2].im + x[3].im;
-        to = negative ? Sum{to.re - of_re, to.im - of_im} : Sum{to.re + of_re, to.im + of_im};
+    static void add(const std::array<RingTerm, at_once> &x, bool negative, Sum &to) {
+        const Sum terms = x[0].product - x[1].product - x[2].product + x[3].product;
+        to = negative ? to - terms : to + terms;
     }
     static Row row(const IntegerColumns &a, std::size_t k) {
-        return {static_cast<std::uint64_t>(a.re[k]), static_cast<std::uint64_t>(a.im[k])};
+        const auto re = static_cast<std::uint64_t>(a.re[k]);
+        if constexpr (is_complex)
+            return {re, static_cast<std::uint64_t>(a.im[k])};
+        else
+            return re;
     }
-    static Total total(const Sum &sum) { return sum; }
+    static const Total &total(const Sum &sum) { return sum; }
 };
 
 static_assert(GMP_NUMB_BITS == 64);
@@ -255,7 +241,7 @@ template <class Term> class IntegerWalk {
         for (int i = 0; i < n_; ++i) base_[at(i)] = entry(i, 0);
         const std::uint64_t gray = first ^ first >> 1;
         for (int j = low_columns + 1; j < n_; ++j) add_column(j, gray >> (j - low_columns - 1) & 1);
-        typename Term::Sum sum;
+        typename Term::Sum sum{};
         for (std::uint64_t step = first; step < last; ++step) {
             if (step > first) {
                 const int bit = std::countr_zero(step), j = low_columns + 1 + bit;
@@ -314,8 +300,8 @@ template <class Ring>
 IntegerPermanent permanent(const IntegerColumns &columns, const SmallMatrix &a, int threads) {
     const int halvings = a.order - 1;
     if (!a.is_complex)
-        return {as_signed(sum_of<RealTerm<Ring>>(columns, a, threads).re) >> halvings, 0, columns.exp2};
-    const auto sum = sum_of<ComplexTerm<Ring>>(columns, a, threads);
+        return {as_signed(sum_of<RingTerm<Ring, false>>(columns, a, threads)) >> halvings, 0, columns.exp2};
+    const auto sum = sum_of<RingTerm<Ring, true>>(columns, a, threads);
     return {as_signed(sum.re) >> halvings, as_signed(sum.im) >> halvings, columns.exp2};
 }
 

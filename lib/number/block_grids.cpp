@@ -78,7 +78,7 @@ std::int64_t lowest_bit(const mpz_class &x) { // far above, if there is none
 bool has_perfect_matching(const ExactBlock &block) { return has_perfect_matching(nonzero_pattern(block)); }
 
 GridBlock on_grid(const ExactBlock &block, int bits) {
-    GridBlock grid{bits, {}, {}, 0, 0, {}};
+    GridBlock grid{bits, {}, {}, {}, 0, 0, {}};
     Block size = magnitudes_of(block);
     const PowerScaling scaling = power_scaling(size); // equal lines stay equal
     for (const std::int64_t s : scaling.col) grid.exp2 -= s;
@@ -99,19 +99,20 @@ GridBlock on_grid(const ExactBlock &block, int bits) {
         std::int64_t lowest = std::numeric_limits<std::int32_t>::max();
         for (const std::int32_t j : row) {
             const std::int64_t by = scaling.col[at(j)] - top;
-            bool exact = true;
+            char cut_parts = 0;
             const auto put = [&](const mpq_class &x, std::vector<mpz_class> &to) {
                 const mpq_class y = shifted(x, by + bits);
                 mpz_class cut = y.get_num() / y.get_den(); // towards 0: the sums do not grow
-                exact = exact && cut * y.get_den() == y.get_num();
+                cut_parts += cut * y.get_den() != y.get_num();
                 lowest = std::min(lowest, lowest_bit(cut));
                 to.push_back(std::move(cut));
             };
             put(block.values[k].re, grid.re);
             put(block.values[k].im, grid.im);
             size.values[k].exp2 += by;
-            if (!exact) size.values[k] = size.values[k] + tracked(std::ldexp(1.0, log2_more));
-            moved = moved || !exact;
+            grid.cut.push_back(cut_parts);
+            if (cut_parts > 0) size.values[k] = size.values[k] + tracked(std::ldexp(1.0, log2_more));
+            moved = moved || cut_parts > 0;
             ++k;
         }
         grid.unit += lowest - bits - 1;

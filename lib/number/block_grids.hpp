@@ -37,6 +37,7 @@ struct GridBlock {
     int bits;                      // entries are multiples of 2^-bits
     std::vector<mpz_class> re, im; // by entry, in these units; in each row their absolute values add up to
                                    // less than 1, of the real and of the imaginary parts
+    std::vector<char> cut;         // by entry: how many of its two parts were more than they are here
     std::int64_t exp2 = 0;         // the permanent is to be multiplied by 2^exp2
     std::int64_t unit = 0;         // a product of row sums is a multiple of 2^unit, halves included
     Scaled moved;                  // by so much at most has the permanent been moved, in units of 2^exp2

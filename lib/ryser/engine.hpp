@@ -58,10 +58,4 @@ EngineResult run_ryser(const RyserPlan &plan, const EngineInput &input);
 // The chosen candidate.
 EngineResult run_ryser(const EngineRun &run, const EngineInput &input);
 
-// The sums, `operations` left for the caller. In doubles or, over counts, double-doubles.
-EngineResult ryser_real(const RyserPlan &plan, const Block &block);
-// In complex, dd or complex_dd.
-EngineResult ryser_wide(const RyserPlan &plan, const ExactBlock &block, Arithmetic arithmetic);
-EngineResult ryser_modular(const RyserPlan &plan, const Residues &residues);
-
 } // namespace libperm

@@ -66,9 +66,7 @@ class ModularRing {
     std::uint64_t half_;
 };
 
-} // namespace
-
-EngineResult ryser_modular(const RyserPlan &plan, const Residues &residues) {
+EngineResult sum_of_residues(const RyserPlan &plan, const Residues &residues) {
     // Each sum has the values of its columns, and the row that they stand in.
     const auto entries = static_cast<std::int64_t>(residues.primes.size()) * residues.pattern.nnz();
     const Charge charge(&call().memory(), plan.counted ? 0 : 24 * entries);
@@ -94,8 +92,6 @@ EngineResult ryser_modular(const RyserPlan &plan, const Residues &residues) {
 
 // Engine ryser in doubles, complex and double-double numbers. Row sums are double-doubles on a grid on which
 // they are exact, in all of these; doubles and `complex` round them to doubles for the products.
-
-namespace {
 
 using number::Complex, number::DD, number::Real;
 
@@ -301,19 +297,32 @@ EngineResult compute(const RyserPlan &plan, const AnyBlock &block, Arithmetic ar
     return result;
 }
 
-} // namespace
-
-EngineResult ryser_real(const RyserPlan &plan, const Block &block) {
-    return plan.counted ? compute<RealGrid, Dd, Dd>(plan, block, Arithmetic::dd)
-                        : compute<RealGrid, Dd, Double>(plan, block, Arithmetic::real);
-}
-
-EngineResult ryser_wide(const RyserPlan &plan, const ExactBlock &block, Arithmetic arithmetic) {
+EngineResult sum_of(const RyserPlan &plan, const EngineInput &input) {
+    if (const Residues *residues = input.residues()) return sum_of_residues(plan, *residues);
+    if (const Block *block = input.block())
+        return plan.counted ? compute<RealGrid, Dd, Dd>(plan, *block, Arithmetic::dd)
+                            : compute<RealGrid, Dd, Double>(plan, *block, Arithmetic::real);
+    const ExactBlock &block = *input.exact();
+    const Arithmetic arithmetic = input.arithmetic();
     if (!has_perfect_matching(block)) return {WideBall{}, {}};
     if (arithmetic == Arithmetic::dd) return compute<WideGrid<Dd>, Dd, Dd>(plan, block, arithmetic);
     if (arithmetic == Arithmetic::complex)
         return compute<WideGrid<Complex<Dd>>, Complex<Dd>, Complex<Double>>(plan, block, arithmetic);
     return compute<WideGrid<Complex<Dd>>, Complex<Dd>, Complex<Dd>>(plan, block, arithmetic);
+}
+
+} // namespace
+
+EngineResult run_ryser(const RyserPlan &plan, const EngineInput &input) {
+    EngineResult result = sum_of(plan, input);
+    const Residues *residues = input.residues();
+    result.counts.operations =
+        ryser_cost(plan).operations * (residues ? static_cast<double>(residues->primes.size()) : 1);
+    return result;
+}
+
+EngineResult run_ryser(const EngineRun &run, const EngineInput &input) {
+    return run_ryser(*plan_as<RyserPlan>(run.choice), input);
 }
 
 } // namespace libperm

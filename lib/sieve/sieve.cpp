@@ -12,7 +12,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <memory>
-#include <mutex>
+#include <oneapi/tbb/enumerable_thread_specific.h>
 #include <span>
 #include <string>
 #include <utility>
@@ -46,24 +46,22 @@ void load_part(cereal::PortableBinaryInputArchive &ar, SievePart &part) {
     require(part.prefixes >= 0, what);
 }
 
-// Walks that are at hand, one for each thread at work, as their blocks and counts are large.
+// A walk of each thread at work, as their blocks and counts are large.
 class Walks {
   public:
-    Walks(const SievePlan &plan, const OtherRows &others, MemoryAccount &account)
-        : plan_(plan), others_(others), account_(account) {}
-    std::int64_t bytes() const { // of each
-        return static_cast<std::int64_t>(SieveWalk::bytes(plan_.program, plan_.prefix_step, others_.width()));
-    }
+    Walks(const SievePlan &plan, const OtherRows &others)
+        : bytes_(static_cast<std::int64_t>(SieveWalk::bytes(plan.program, plan.prefix_step, others.width()))),
+          walks_([this, &plan, &others, account = &call().memory()] {
+              return Walk{Charge(account, bytes_), SieveWalk(plan.program, plan.prefix_step, others)};
+          }) {}
+    std::int64_t bytes() const { return bytes_; } // of each
 
     SievePart sum(std::span<const std::uint32_t> prefixes) {
-        std::unique_ptr<Walk> walk = take();
         SievePart part;
-        part.sums = walk->walk.sums(prefixes, [&](double met) {
+        part.sums = walks_.local().walk.sums(prefixes, [&](double met) {
             part.prefixes += met;
             call().advance(met);
         });
-        const std::lock_guard lock(mutex_);
-        idle_.push_back(std::move(walk));
         return part;
     }
 
@@ -73,25 +71,8 @@ class Walks {
         SieveWalk walk;
     };
 
-    std::unique_ptr<Walk> take() {
-        {
-            const std::lock_guard lock(mutex_);
-            if (!idle_.empty()) {
-                std::unique_ptr<Walk> walk = std::move(idle_.back());
-                idle_.pop_back();
-                return walk;
-            }
-        }
-        Charge charge(&account_, bytes());
-        return std::make_unique<Walk>(
-            Walk{std::move(charge), SieveWalk(plan_.program, plan_.prefix_step, others_)});
-    }
-
-    const SievePlan &plan_;
-    const OtherRows &others_;
-    MemoryAccount &account_;
-    std::mutex mutex_;
-    std::vector<std::unique_ptr<Walk>> idle_;
+    const std::int64_t bytes_;
+    oneapi::tbb::enumerable_thread_specific<Walk> walks_;
 };
 
 // What begins with the prefixes of the pieces, piece by piece. Neighbours have much or little to follow
@@ -248,7 +229,7 @@ EngineResult run_sieve(const EngineRun &run, const EngineInput &input) {
         result.counts.peak_bytes = devices.peak_bytes();
     };
     if (!run.choice.on_gpu || !run_on_gpu("a walk over signs", run.options, on_gpus)) {
-        Walks walks(plan, others, call().memory());
+        Walks walks(plan, others);
         const auto piece = [&](std::uint64_t k) { return walks.sum(prefixes.of(k)); };
         run_pieces(each_on_its_thread(piece, static_cast<double>(walks.bytes())));
     }

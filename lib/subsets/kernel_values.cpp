@@ -7,10 +7,10 @@
 #include "lib/subsets/tree_plan.hpp"
 #include "preprocess/index.hpp"
 #include "preprocess/permanent_bound.hpp"
-#include "preprocess/scaling.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace libperm {
 namespace {
@@ -30,6 +30,28 @@ double absolute_on_grid(const std::vector<double> &value, std::size_t begin, std
     return absolute;
 }
 
+// By what share of itself an entry was moved at most: of each row, and of each column.
+class MovedShares {
+  public:
+    explicit MovedShares(std::int32_t n) : of_row_(at(n), 0), of_column_(at(n), 0) {}
+
+    void add(std::int32_t row, std::int32_t column, double moved, double size) {
+        if (moved == 0) return;
+        const double share = size == 0 ? infinity : moved / size * (1 + 0x1p-50) + 0x1p-1000;
+        for (double *most : {&of_row_[at(row)], &of_column_[at(column)]}) *most = std::max(*most, share);
+    }
+    // Nonnegative entries' permanent was moved by about so much of itself.
+    double of_permanent() const {
+        const auto sum = [](const std::vector<double> &x) {
+            return std::accumulate(x.begin(), x.end(), 0.0);
+        };
+        return std::min(sum(of_row_), sum(of_column_)) * (1 + 0x1p-40);
+    }
+
+  private:
+    std::vector<double> of_row_, of_column_;
+};
+
 } // namespace
 
 FixedPointDouble::FixedPointDouble(const SubsetPlan &plan, const Block &block) : n_(block.n()) {
@@ -37,8 +59,7 @@ FixedPointDouble::FixedPointDouble(const SubsetPlan &plan, const Block &block) :
     const ScaledRows rows = scaled_rows(block);
     exp2_ = rows.exp2;
     std::vector<double> value = rows.value;
-    std::vector<double> share_of_column(at(n_), 0);
-    double by_rows = 0;
+    MovedShares shares(n_);
     for (std::int32_t i = 0; i < n_; ++i) {
         const auto begin = at(p.row_begin(i)), end = begin + p.row(i).size();
         int unit = rows.unit[at(i)];
@@ -49,26 +70,17 @@ FixedPointDouble::FixedPointDouble(const SubsetPlan &plan, const Block &block) :
                 absolute_on_grid(rows.value, begin, end, grid + 1, value);
                 unit = grid;
             }
-            double share = 0;
             for (std::size_t k = begin; k < end; ++k) {
                 // What was lost in scaling was lost far below the grid.
                 const double moved = std::fabs(value[k] - rows.value[k]) +
                                      (rows.value[k] == 0 && block.values[k].value != 0 ? 1 : 0);
-                if (moved == 0) continue;
-                const double s =
-                    value[k] == 0 ? infinity : moved / std::fabs(value[k]) * (1 + 0x1p-50) + 0x1p-1000;
-                share = std::max(share, s);
-                double &of_column = share_of_column[at(p.col[k])];
-                of_column = std::max(of_column, s);
+                shares.add(i, p.col[k], moved, std::fabs(value[k]));
             }
-            by_rows += share;
         }
         sum_bits_ += -1 - unit;
         unit_ += unit;
     }
-    double by_columns = 0;
-    for (const double share : share_of_column) by_columns += share;
-    moved_ = std::min(by_rows, by_columns) * (1 + 0x1p-40);
+    moved_ = shares.of_permanent();
 
     scale_ones(plan, p, value);
     numbers_ = kernel_values(number::Real<double>(), plan, p, value,
@@ -175,120 +187,51 @@ EngineResult FixedPointDouble::close(const SubsetSum &total, const Block &block,
 
 namespace {
 
-// Half a row's absolute sum, below 1/2, bounds the parts of x, which are multiples of half the entries' unit:
+// Half a row's absolute sum, below 1/2, bounds each part of x, which are multiples of half the entries' unit:
 // 53 bits, or 105, of which a sum of two doubles has no rounding (jit/device/number.cuh). On two grids the
 // first has 52, and what lies beside it adds up, over at most 64 entries, to less than 2^53 of the second.
 constexpr int coarse_bits = 52, fine_bits = 98;
 int grid_bits(Arithmetic a) { return has_two_grids(a) ? fine_bits : is_dd(a) ? 104 : 53; }
 
-// x * 2^-bits on two grids.
-std::pair<double, double> on_two_grids(const mpz_class &x, int bits) {
-    const auto shift = static_cast<mp_bitcnt_t>(std::max(0, bits - coarse_bits));
+// x * 2^-fine_bits on two grids.
+std::pair<double, double> on_two_grids(const mpz_class &x) {
+    constexpr mp_bitcnt_t shift = fine_bits - coarse_bits;
     mpz_class coarse = 2 * x + (mpz_class(1) << shift);
     mpz_fdiv_q_2exp(coarse.get_mpz_t(), coarse.get_mpz_t(), shift + 1);
     const mpz_class rest = x - (coarse << shift);
-    return {std::ldexp(coarse.get_d(), static_cast<int>(shift) - bits), std::ldexp(rest.get_d(), -bits)};
+    return {std::ldexp(coarse.get_d(), -coarse_bits), std::ldexp(rest.get_d(), -fine_bits)};
 }
 
-mpz_class nearest(const mpq_class &x) {
-    mpz_class whole, twice_den = 2 * x.get_den();
-    const mpz_class num = 2 * x.get_num() + x.get_den();
-    mpz_fdiv_q(whole.get_mpz_t(), num.get_mpz_t(), twice_den.get_mpz_t());
-    return whole;
-}
-
-// A double that is not below x >= 0.
-double up(const mpq_class &x) { return x == 0 ? 0 : x.get_d() * (1 + 0x1p-50) + 0x1p-1000; }
-
-struct OnGrid {
-    mpz_class re, im; // times 2^-bits
-};
-
-// Entries with a value get a size above nothing, so that a pattern with a perfect matching has one of sizes.
-Tracked size_of(double x) { return tracked(std::max(x, 0x1p-300)); }
-
-// A row of the scaled block, in units of 2^top: its absolute sum is at most 1.
-struct GridRow {
-    std::vector<Gaussian> exact;
-    std::int64_t top = 0;
-    int bits = 0; // of the grid
-    std::vector<OnGrid> on_grid;
-};
-
-GridRow row_on_grid(const ExactBlock &block, std::int32_t i, const PowerScaling &scaling, int most_bits) {
-    const std::size_t begin = at(block.pattern.row_begin(i));
-    GridRow row;
-    mpq_class absolute = 0;
-    for (const std::int32_t j : block.pattern.row(i)) {
-        const Gaussian &x = block.values[begin + row.exact.size()];
-        row.exact.push_back({shifted(x.re, scaling.col[at(j)]), shifted(x.im, scaling.col[at(j)])});
-        absolute += abs(row.exact.back().re) + abs(row.exact.back().im);
-    }
-    row.top = absolute == 0 ? 0 : exponent_of(absolute);
-    for (Gaussian &x : row.exact) x = {shifted(x.re, -row.top), shifted(x.im, -row.top)};
-    const auto fits = [&row] {
-        mpz_class sum = 0;
-        row.on_grid.clear();
-        for (const Gaussian &x : row.exact) {
-            row.on_grid.push_back({nearest(shifted(x.re, row.bits)), nearest(shifted(x.im, row.bits))});
-            sum += abs(row.on_grid.back().re) + abs(row.on_grid.back().im);
-        }
-        return sum <= mpz_class(1) << static_cast<mp_bitcnt_t>(row.bits);
-    };
-    for (row.bits = most_bits; !fits();) --row.bits; // rounded, they may add up to more than 1
-    return row;
+Parts parts_on_grid(const GridBlock &block, std::size_t k, Arithmetic arithmetic) {
+    if (!has_two_grids(arithmetic)) return parts_of({block.re[k], block.im[k]}, block.bits, arithmetic);
+    const auto re = on_two_grids(block.re[k]), im = on_two_grids(block.im[k]);
+    return {re.first, re.second, im.first, im.second};
 }
 
 } // namespace
 
 FixedPointWide::FixedPointWide(const SubsetPlan &plan, const ExactBlock &block) : moved_(at(block.n()), 0) {
     const Arithmetic arithmetic = plan.kernel.arithmetic;
-    const std::int32_t n = block.n();
-    Block sizes = magnitudes_of(block);
-    for (Tracked &x : sizes.values)
-        if (is_zero(x)) x = tracked(0x1p-300);
-    const PowerScaling scaling = power_scaling(sizes);
-    for (const std::int64_t c : scaling.col) exp2_ -= c;
-
+    const GridBlock on_one = on_grid(block, grid_bits(arithmetic));
+    exp2_ = on_one.exp2;
+    sum_bits_ = -on_one.unit - block.n(); // no entry is halved
     sizes_.pattern = block.pattern;
     std::vector<Parts> parts;
-    std::vector<double> share_of_column(at(n), 0);
-    double by_rows = 0;
-    for (std::int32_t i = 0; i < n; ++i) {
-        const GridRow row = row_on_grid(block, i, scaling, grid_bits(arithmetic));
-        exp2_ += row.top;
-        auto unit = static_cast<mp_bitcnt_t>(row.bits);
-        double share = 0;
-        for (std::size_t e = 0; e < row.exact.size(); ++e) {
-            const OnGrid &x = row.on_grid[e];
-            for (const mpz_class &part : {x.re, x.im})
-                if (part != 0) unit = std::min(unit, mpz_scan1(part.get_mpz_t(), 0));
-            if (has_two_grids(arithmetic)) {
-                const auto re = on_two_grids(x.re, row.bits), im = on_two_grids(x.im, row.bits);
-                parts.push_back({re.first, re.second, im.first, im.second});
-            } else {
-                parts.push_back(parts_of({x.re, x.im}, row.bits, arithmetic));
-            }
-            const Gaussian &exact = row.exact[e];
-            const mpq_class moved =
-                abs(exact.re - shifted(x.re, -row.bits)) + abs(exact.im - shifted(x.im, -row.bits));
-            const double by = up(moved), size = std::hypot(parts.back()[0] + parts.back()[1],
-                                                           parts.back()[2] + parts.back()[3]) *
-                                                (1 - 0x1p-50);
-            sizes_.values.push_back(size_of(size * (1 + 0x1p-48) + by));
-            nonnegative_ = nonnegative_ && exact.re >= 0 && exact.im == 0;
-            moved_[at(i)] = std::max(moved_[at(i)], by);
-            const double s = by == 0 ? 0 : size == 0 ? infinity : by / size * (1 + 0x1p-50);
-            share = std::max(share, s);
-            double &of_column = share_of_column[at(block.pattern.row(i)[e])];
-            of_column = std::max(of_column, s);
+    MovedShares shares(block.n());
+    for (std::int32_t i = 0; i < block.n(); ++i)
+        for (const std::int32_t j : block.pattern.row(i)) {
+            const std::size_t k = parts.size();
+            const Parts &x = parts.emplace_back(parts_on_grid(on_one, k, arithmetic));
+            const double size = std::hypot(x[0] + x[1], x[2] + x[3]) * (1 - 0x1p-50),
+                         moved = on_one.cut[k] * std::ldexp(1.0, -on_one.bits);
+            // Entries with a value get a size above nothing, so that a pattern with a perfect matching has
+            // one of sizes.
+            sizes_.values.push_back(tracked(std::max(size * (1 + 0x1p-48) + moved, 0x1p-300)));
+            shares.add(i, j, moved, size);
+            moved_[at(i)] = std::max(moved_[at(i)], moved);
+            nonnegative_ = nonnegative_ && block.values[k].re >= 0 && block.values[k].im == 0;
         }
-        sum_bits_ += row.bits - static_cast<std::int64_t>(unit);
-        by_rows += share;
-    }
-    double by_columns = 0;
-    for (const double s : share_of_column) by_columns += s;
-    share_ = std::min(by_rows, by_columns) * (1 + 0x1p-40);
+    share_ = shares.of_permanent();
     fill_in(plan, block.pattern, parts);
 }
 

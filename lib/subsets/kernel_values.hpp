@@ -133,7 +133,7 @@ class FixedPointDouble {
 
 class FixedPointWide {
   public:
-    // `block` is A or A^T as the plan has it.
+    // `block` is A or A^T as the plan has it, with a perfect matching of entries other than 0.
     FixedPointWide(const SubsetPlan &plan, const ExactBlock &block);
 
     const std::vector<double> &numbers() const { return numbers_; } // jit/kernel/subsets.hpp

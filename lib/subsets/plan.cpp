@@ -162,29 +162,15 @@ void drop_absolute(TreePart &part) {
 } // namespace
 
 double arithmetic_cost(Arithmetic arithmetic) {
-    switch (arithmetic) {
-    case Arithmetic::real:
-        return 1;
-    case Arithmetic::complex:
-        return 3.5;
-    case Arithmetic::dd:
-        return 9;
-    case Arithmetic::complex_dd:
-        return 30;
-    case Arithmetic::modular:
-        return 5;
-    case Arithmetic::pair:
-        return 3.3;
-    case Arithmetic::split:
-        return 5;
-    case Arithmetic::two_grids:
-        return 1.5;
-    case Arithmetic::complex_two_grids:
-        return 5;
-    case Arithmetic::complex_split:
-        return 16;
-    }
-    return 1;
+    using enum Arithmetic;
+    struct Cost {
+        Arithmetic of;
+        double instructions;
+    };
+    static constexpr Cost costs[] = {
+        {real, 1},   {complex, 3.5}, {dd, 9},          {complex_dd, 30},       {modular, 5},
+        {pair, 3.3}, {split, 5},     {two_grids, 1.5}, {complex_two_grids, 5}, {complex_split, 16}};
+    return std::ranges::find(costs, arithmetic, &Cost::of)->instructions;
 }
 
 SubsetPlan without_derivative(SubsetPlan plan) {

@@ -95,12 +95,14 @@ EngineResult run_subset_sum(const SubsetPlan &plan, const EngineInput &input, co
         result.counts.subsets = plan.subsets;
     } else if (const Block *block = input.block()) {
         result = (plan.kernel.tree.derivative ? sum_by_twos : sum_of_block)(plan, *block, sum_over_subsets);
-    } else {
+    } else if (has_perfect_matching(*input.exact())) { // else it is 0
         const FixedPointWide values(plan, *input.exact());
         const RefinedSegments refined = refines(plan.kernel) && values.is_nonnegative()
                                             ? choose_refined(plan, values.leading(plan.kernel))
                                             : RefinedSegments();
         result = values.close(sum_over_subsets(plan, {values.numbers(), refined}), plan.kernel);
+    } else {
+        result.value = WideBall{};
     }
     result.counts.operations = result.counts.subsets * plan.flops_per_subset;
     result.counts.peak_bytes = bytes;
@@ -258,7 +260,7 @@ std::vector<Wider> tree_in_wider(const Candidate &c, const EngineInput &lines) {
     };
     const Block *block = lines.block();
     if (plan->kernel.arithmetic == Arithmetic::complex && lines.exact()) {
-        if (FixedPointWide(*plan, *lines.exact()).is_moved())
+        if (has_perfect_matching(*lines.exact()) && FixedPointWide(*plan, *lines.exact()).is_moved())
             for (const Arithmetic a : {Arithmetic::complex_two_grids, Arithmetic::complex_split}) add(a);
     } else if (plan->kernel.arithmetic == Arithmetic::real && block &&
                (is_exact(*block) || has_no_negative(*block))) { // whose input errors are shares of it

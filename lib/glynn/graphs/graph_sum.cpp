@@ -34,59 +34,42 @@ struct Lines {
     std::optional<std::array<Entry, most_small_order>> weights; // of the caller's; none: the diagonal
 };
 
-class Reading {
-  public:
-    Reading(const SmallMatrix &a, const Lines &lines) : a_(a), lines_(lines) {}
-
-    bool is_symmetric() const {
-        for (int i = 0; i < a_.given; ++i)
-            for (int j = i; j < a_.given; ++j) {
-                const Entry x = a_.entry(i, j), y = a_.entry(j, i);
-                if (!is_double(x) || !is_double(y)) return false;
-                if (a_.is_integer ? a_.integers[a_.at(i, j)] != a_.integers[a_.at(j, i)] ||
-                                        std::fabs(x.real()) > most_whole
-                                  : !are_near(x, y))
-                    return false;
-            }
-        return true;
-    }
-
-    void write(DoublesGraph &graph) const {
-        Pattern &pattern = graph.pattern;
-        pattern.one_sided = true;
-        pattern.rows = pattern.cols = lines_.count;
-        const auto n = static_cast<std::size_t>(lines_.count), most = n * (n + 1) / 2;
-        pattern.row_ptr.reserve(n + 1);
-        pattern.col.reserve(most);
-        graph.values.reserve(most);
-        for (int i = 0; i < lines_.count; ++i) {
-            for (int j = lines_.has_loops ? i : i + 1; j < lines_.count; ++j)
-                if (const Entry x = between(i, j); x != 0.0) {
-                    pattern.col.push_back(j);
-                    graph.values.push_back(x);
-                }
-            pattern.row_ptr.push_back(std::ssize(pattern.col));
+bool is_symmetric(const SmallMatrix &a) {
+    for (int i = 0; i < a.given; ++i)
+        for (int j = i; j < a.given; ++j) {
+            const Entry x = a.entry(i, j), y = a.entry(j, i);
+            if (!is_double(x) || !is_double(y)) return false;
+            if (a.is_integer
+                    ? a.integers[a.at(i, j)] != a.integers[a.at(j, i)] || std::fabs(x.real()) > most_whole
+                    : !are_near(x, y))
+                return false;
         }
-    }
-
-  private:
-    Entry between(int i, int j) const {
-        const int line = lines_.given[static_cast<std::size_t>(i)],
-                  other = lines_.given[static_cast<std::size_t>(j)];
-        if (i == j && lines_.weights) return (*lines_.weights)[static_cast<std::size_t>(line)];
-        return a_.entry(line, other); // copies follow each other: of two lines the upper half's
-    }
-
-    const SmallMatrix &a_;
-    const Lines &lines_;
-};
+    return true;
+}
 
 bool read(const SmallMatrix &a, const Lines &lines, SmallGraph &out) {
-    const Reading reading(a, lines);
-    if (!reading.is_symmetric()) return false;
-    reading.write(out.graph);
+    if (!is_symmetric(a)) return false;
     out.is_integer = a.is_integer;
     out.kinds = lines.kinds;
+    DoublesGraph &graph = out.graph;
+    Pattern &pattern = graph.pattern;
+    pattern.one_sided = true;
+    pattern.rows = pattern.cols = lines.count;
+    const auto n = static_cast<std::size_t>(lines.count), most = n * (n + 1) / 2;
+    pattern.row_ptr.reserve(n + 1);
+    pattern.col.reserve(most);
+    graph.values.reserve(most);
+    for (std::size_t i = 0; i < n; ++i) {
+        for (std::size_t j = lines.has_loops ? i : i + 1; j < n; ++j) {
+            const int line = lines.given[i]; // copies follow each other: of two lines the upper half's
+            const Entry x = i == j && lines.weights ? (*lines.weights)[static_cast<std::size_t>(line)]
+                                                    : a.entry(line, lines.given[j]);
+            if (x == 0.0) continue;
+            pattern.col.push_back(static_cast<std::int32_t>(j));
+            graph.values.push_back(x);
+        }
+        pattern.row_ptr.push_back(std::ssize(pattern.col));
+    }
     return true;
 }
 

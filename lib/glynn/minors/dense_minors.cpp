@@ -6,6 +6,7 @@
 #include "lib/base/error.hpp"
 #include "lib/base/system.hpp"
 #include "lib/base/threads.hpp"
+#include "lib/input/input_pattern.hpp"
 #include "lib/input/matrix.hpp"
 #include "lib/run/gpu_device.hpp"
 #include "lib/run/numbered_sum.hpp"
@@ -22,15 +23,11 @@ namespace libperm {
 
 DenseSide::DenseSide(std::int64_t lines, const std::int64_t *multiplicity, const char *what)
     : is_counted(multiplicity != nullptr) {
-    constexpr std::int64_t most = std::int64_t{1} << 31;
+    const LineCounts copies(multiplicity, lines, what);
+    total = copies.sum();
     for (std::int64_t i = 0; i < lines; ++i) {
-        const std::int64_t copies = multiplicity ? multiplicity[i] : 1;
-        if (copies < 0 || copies > most)
-            throw Error(PERM_BAD_MATRIX,
-                        formatted("{}_multiplicity[{}] is {}: it must lie in 0..{}", what, i, copies, most));
-        total += copies;
-        if (copies == 0) continue;
-        count.push_back(static_cast<int>(std::min<std::int64_t>(copies, 1 << 30)));
+        if (copies[i] == 0) continue;
+        count.push_back(static_cast<int>(std::min<std::int64_t>(copies[i], 1 << 30)));
         line.push_back(i);
     }
 }
@@ -48,24 +45,18 @@ void DenseSide::sort() {
     *this = std::move(sorted);
 }
 
-void DenseSide::write_out() {
-    std::vector<std::int64_t> lines;
-    for (std::size_t k = 0; k < count.size(); ++k) lines.insert(lines.end(), at(count[k]), line[k]);
-    line = std::move(lines);
-    count.assign(line.size(), 1);
-}
-
 DenseMatrices::DenseMatrices(const perm_dense *a)
     : a_(require_dense(a)), is_complex_(a->value_type == PERM_VALUE_C128) {
     require_values();
 }
 
-void DenseMatrices::read(std::int64_t m, const DenseSide &down, const DenseSide &across, bool is_transposed,
+void DenseMatrices::read(std::int64_t m, const std::vector<std::int64_t> &down,
+                         const std::vector<std::int64_t> &across, bool is_transposed,
                          GridMatrix &lines) const {
     const std::int64_t first = m * entries();
-    for (int i = 0; i < down.kinds(); ++i)
-        for (int j = 0; j < across.kinds(); ++j) {
-            const std::int64_t x = down.line[at(i)], y = across.line[at(j)],
+    for (int i = 0; i < std::ssize(down); ++i)
+        for (int j = 0; j < std::ssize(across); ++j) {
+            const std::int64_t x = down[at(i)], y = across[at(j)],
                                k = first + (is_transposed ? y * a_.n_cols + x : x * a_.n_cols + y);
             if (is_complex_) {
                 lines.set(i, j, real(2 * k), real(2 * k + 1));
@@ -180,7 +171,11 @@ void DenseMinors::run(const Options &options, const MinorPlaces &to) const {
                                                  gradients ? "gradients" : "sub-permanents"));
     std::fill_n(to.numbers, at(numbers()) * parts(), 0.0);
     if (to.bounds) std::fill_n(to.bounds, at(numbers()), 0.0);
-    if (shape_.columns() == 0) return tell_of_nothing(to);
+    if (shape_.columns() == 0) { // of one line: the permanent of nothing
+        for (std::int64_t m = 0; m < count(); ++m)
+            to.numbers[at(m * numbers_of_each_ + left_.line[0]) * parts()] = 1;
+        return;
+    }
     if (gradients) call().memory().take(shape_.bytes(options.threads));
     const auto on_gpus = [&] {
         GpuQueues queues(options);
@@ -217,10 +212,19 @@ void DenseMinors::in_pieces(const Options &options, const MinorPlaces &to, const
     });
 }
 
-SubPermanents::SubPermanents(const perm_dense *a)
-    : DenseMinors(a), left_(matrices_.rows()), summed_(matrices_.columns()) {
-    is_by_rows_ = left_.total == summed_.total + 1;
-    if (!is_by_rows_ && summed_.total != left_.total + 1)
+DenseMinors::DenseMinors(LeftOut what, const perm_dense *a)
+    : matrices_(a), left_(matrices_.rows()), summed_(matrices_.columns()), n_cols_(a->n_cols) {
+    if (what == LeftOut::minors)
+        leave_out_lines(*a);
+    else
+        leave_out_entries(*a);
+    shape_.is_complex = matrices_.is_complex();
+    seconds_ = 1e-6 + shape_.seconds();
+}
+
+void DenseMinors::leave_out_lines(const perm_dense &a) {
+    is_transposed_ = left_.total != summed_.total + 1;
+    if (is_transposed_ && summed_.total != left_.total + 1)
         throw Error(
             PERM_BAD_MATRIX,
             formatted("sub-permanents are of a matrix with one line more one way than the other, not of "
@@ -229,68 +233,54 @@ SubPermanents::SubPermanents(const perm_dense *a)
                       left_.is_counted || summed_.is_counted ? ", multiplicities counted" : ""));
     require_lines(left_, "rows");
     require_lines(summed_, "columns");
-    if (!is_by_rows_) std::swap(left_, summed_);
+    if (is_transposed_) std::swap(left_, summed_);
     summed_.sort();
     if (summed_.kinds() > 0 && summed_.count.front() > most_of_kind)
         throw Error(PERM_UNSUPPORTED,
                     formatted("a line that is not left out stands {} times: {} are the most",
                               summed_.count.front(), most_of_kind));
-    shape_ = {LeftOut::minors, left_.count, summed_.count, matrices_.is_complex()};
-    seconds_ = 1e-6 + shape_.seconds();
-    lines_ = is_by_rows_ ? a->n_rows : a->n_cols;
+    across_ = summed_.line;
+    shape_ = {LeftOut::minors, left_.count, summed_.count, false};
+    numbers_of_each_ = is_transposed_ ? a.n_cols : a.n_rows;
 }
 
-void SubPermanents::read(std::int64_t m, GridMatrix &grid) const {
-    matrices_.read(m, left_, summed_, !is_by_rows_, grid);
-    grid.fix();
-}
-
-void SubPermanents::tell(std::int64_t m, const LeftOutSums &sums, const MinorPlaces &to) const {
-    for (int i = 0; i < left_.kinds(); ++i) {
-        const std::size_t place = at(m * lines_ + left_.line[at(i)]);
-        const double bound = sums.put(i, to.numbers + place * parts());
-        if (to.bounds) to.bounds[place] = bound;
-    }
-}
-
-void SubPermanents::tell_of_nothing(const MinorPlaces &to) const {
-    for (std::int64_t m = 0; m < count(); ++m) to.numbers[at(m * lines_ + left_.line[0]) * parts()] = 1;
-}
-
-DenseGradients::DenseGradients(const perm_dense *a)
-    : DenseMinors(a), rows_(matrices_.rows()), columns_(matrices_.columns()) {
-    require_square(rows_, columns_);
+void DenseMinors::leave_out_entries(const perm_dense &a) {
+    require_square(left_, summed_);
     // Copies of a row cost a power, those of a column a column.
-    is_transposed_ = rows_.kinds() < columns_.kinds();
-    if (is_transposed_) std::swap(rows_, columns_);
-    require_gradient_order(columns_);
-    column_count_ = columns_.count;
-    column_line_ = columns_.line;
-    columns_.write_out();
-    const int n = columns_for_gradient(static_cast<int>(columns_.total));
-    ones_ = n - static_cast<int>(columns_.total);
-    shape_ = {LeftOut::gradients, rows_.count, std::vector<int>(at(n), 1), matrices_.is_complex()};
+    is_transposed_ = left_.kinds() < summed_.kinds();
+    if (is_transposed_) std::swap(left_, summed_);
+    require_gradient_order(summed_);
+    for (std::size_t j = 0; j < summed_.line.size(); ++j)
+        across_.insert(across_.end(), at(summed_.count[j]), summed_.line[j]);
+    const int n = columns_for_gradient(static_cast<int>(summed_.total));
+    ones_ = n - static_cast<int>(summed_.total);
+    shape_ = {LeftOut::gradients, left_.count, std::vector<int>(at(n), 1), false};
     shape_.row_count.insert(shape_.row_count.end(), at(ones_), 1);
-    seconds_ = 1e-6 + shape_.seconds();
-    n_cols_ = a->n_cols;
+    numbers_of_each_ = a.n_rows * a.n_cols;
 }
 
-void DenseGradients::read(std::int64_t m, GridMatrix &grid) const {
-    matrices_.read(m, rows_, columns_, is_transposed_, grid);
-    for (int k = 0; k < ones_; ++k) grid.set(rows_.kinds() + k, static_cast<int>(columns_.total) + k, 1);
+void DenseMinors::read(std::int64_t m, GridMatrix &grid) const {
+    matrices_.read(m, left_.line, across_, is_transposed_, grid);
+    for (int k = 0; k < ones_; ++k) grid.set(left_.kinds() + k, static_cast<int>(summed_.total) + k, 1);
     grid.fix();
 }
 
-void DenseGradients::tell(std::int64_t m, const LeftOutSums &sums, const MinorPlaces &to) const {
+void DenseMinors::tell(std::int64_t m, const LeftOutSums &sums, const MinorPlaces &to) const {
+    const auto put = [&](int i, int j, double factor, std::int64_t place) {
+        const std::size_t k = at(m * numbers_of_each_ + place);
+        const double bound = sums.put(i, j, factor, 0, to.numbers + k * parts());
+        if (to.bounds) to.bounds[k] = bound;
+    };
+    if (what() == LeftOut::minors) {
+        for (int i = 0; i < left_.kinds(); ++i) put(i, 0, 1, left_.line[at(i)]);
+        return;
+    }
     int first_copy = 0;
-    for (std::size_t j = 0; j < column_line_.size(); first_copy += column_count_[j++])
-        for (int i = 0; i < rows_.kinds(); ++i) {
-            const std::int64_t x = rows_.line[at(i)], y = column_line_[j];
-            const std::size_t place =
-                at(m * matrices_.entries() + (is_transposed_ ? y * n_cols_ + x : x * n_cols_ + y));
-            const double bound = sums.put(i, first_copy, rows_.count[at(i)] * double{1} * column_count_[j], 0,
-                                          to.numbers + place * parts());
-            if (to.bounds) to.bounds[place] = bound;
+    for (std::size_t j = 0; j < summed_.line.size(); first_copy += summed_.count[j++])
+        for (int i = 0; i < left_.kinds(); ++i) {
+            const std::int64_t x = left_.line[at(i)], y = summed_.line[j];
+            put(i, first_copy, left_.count[at(i)] * double{1} * summed_.count[j],
+                is_transposed_ ? y * n_cols_ + x : x * n_cols_ + y);
         }
     double unwanted[2];
     const double bound = sums.put_permanent(to.permanents ? to.permanents + at(m) * parts() : unwanted);

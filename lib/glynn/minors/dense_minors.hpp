@@ -31,8 +31,6 @@ struct DenseSide {
 
     // Puts the most copies first, so that the sum's last kind, of which half the counts do, has the fewest.
     void sort();
-    // Lists each copy by itself.
-    void write_out();
     int kinds() const { return static_cast<int>(count.size()); }
 };
 
@@ -51,8 +49,8 @@ class DenseMatrices {
 
     // Reads matrix m's entries of these lines: `across` stands beside each other in `lines`, or below if
     // transposed.
-    void read(std::int64_t m, const DenseSide &down, const DenseSide &across, bool is_transposed,
-              GridMatrix &lines) const;
+    void read(std::int64_t m, const std::vector<std::int64_t> &down, const std::vector<std::int64_t> &across,
+              bool is_transposed, GridMatrix &lines) const;
 
     std::string digest() const; // of all of them, 32 hexadecimal digits
 
@@ -74,70 +72,38 @@ struct MinorPlaces {
     double *permanents = nullptr, *permanent_bounds = nullptr; // with derivatives
 };
 
+// What perm_sub_permanents or perm_gradients tells of the matrices.
 class DenseMinors {
   public:
-    virtual ~DenseMinors() = default;
+    // The matrices stay. Throws Error.
+    DenseMinors(LeftOut what, const perm_dense *a);
 
     LeftOut what() const { return shape_.what; }
-    std::int64_t count() const { return matrices_.count(); } // of matrices
-    virtual std::int64_t numbers() const = 0;                // of all, complex ones counted once
-    std::size_t parts() const { return matrices_.parts(); }  // of a number
+    std::int64_t count() const { return matrices_.count(); }            // of matrices
+    std::int64_t numbers() const { return count() * numbers_of_each_; } // of all, complex ones counted once
+    std::size_t parts() const { return matrices_.parts(); }             // of a number
     ShardCount shards() const;
     const DenseMatrices &matrices() const { return matrices_; }
 
     // Sums that the call's store has are taken from it. Throws Error.
     void run(const Options &options, const MinorPlaces &to) const;
 
-  protected:
-    explicit DenseMinors(const perm_dense *a) : matrices_(a) {}
-
-    virtual void read(std::int64_t m, GridMatrix &grid) const = 0;
-    virtual void tell(std::int64_t m, const LeftOutSums &sums, const MinorPlaces &to) const = 0;
-    virtual void tell_of_nothing(const MinorPlaces &) const {} // where there are no columns to sum over
-
-    const DenseMatrices matrices_;
-    LeftOutShape shape_{};
-    double seconds_ = 0; // of a matrix, on one thread
-
   private:
+    void leave_out_lines(const perm_dense &a);
+    void leave_out_entries(const perm_dense &a);
+    void read(std::int64_t m, GridMatrix &grid) const;
+    void tell(std::int64_t m, const LeftOutSums &sums, const MinorPlaces &to) const;
     void in_pieces(const Options &options, const MinorPlaces &to, const LeftOutDevices &devices,
                    int workers) const;
-};
 
-// perm_sub_permanents.
-class SubPermanents final : public DenseMinors {
-  public:
-    // The matrices stay. Throws Error.
-    explicit SubPermanents(const perm_dense *a);
-    std::int64_t numbers() const override { return count() * lines_; }
-
-  private:
-    void read(std::int64_t m, GridMatrix &grid) const override;
-    void tell(std::int64_t m, const LeftOutSums &sums, const MinorPlaces &to) const override;
-    void tell_of_nothing(const MinorPlaces &to) const override; // of one line: the permanent of nothing
-
-    DenseSide left_, summed_;
-    std::int64_t lines_ = 0; // of the longer way, as they were written
-    bool is_by_rows_ = false;
-};
-
-// perm_gradients.
-class DenseGradients final : public DenseMinors {
-  public:
-    // The matrices stay. Throws Error.
-    explicit DenseGradients(const perm_dense *a);
-    std::int64_t numbers() const override { return count() * matrices_.entries(); }
-
-  private:
-    void read(std::int64_t m, GridMatrix &grid) const override;
-    void tell(std::int64_t m, const LeftOutSums &sums, const MinorPlaces &to) const override;
-
-    DenseSide rows_, columns_; // the columns written out
-    std::vector<int> column_count_;
-    std::vector<std::int64_t> column_line_;
-    std::int64_t n_cols_ = 0;
-    int ones_ = 0; // on a diagonal below
+    const DenseMatrices matrices_;
+    DenseSide left_, summed_; // the longer side and the other one; of derivatives the rows, and the columns
+    std::vector<std::int64_t> across_; // where the latter stand, of derivatives each copy by itself
     bool is_transposed_ = false;
+    int ones_ = 0; // on a diagonal below
+    std::int64_t n_cols_ = 0, numbers_of_each_ = 0;
+    LeftOutShape shape_{};
+    double seconds_ = 0; // of a matrix, on one thread
 };
 
 struct Minors {

@@ -63,7 +63,6 @@ class LeftOutSums {
     // Writes the minor without one copy of row i, j being 0, or the derivative by the entry (i, j) of one
     // copy of row i; times `factor` and 2^exp2. Returns its bound.
     double put(int i, int j, double factor, std::int64_t exp2, double *to) const;
-    double put(int i, double *to) const { return put(i, 0, 1, 0, to); }
 
     // With derivatives: times 2^exp2.
     TapeAnswer permanent(std::int64_t exp2) const;

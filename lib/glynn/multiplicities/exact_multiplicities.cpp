@@ -4,7 +4,9 @@
 #include "lib/base/threads.hpp"
 #include "lib/glynn/multiplicities/linear_powers.hpp"
 #include "lib/glynn/small_matrix.hpp"
+#include "lib/input/input_pattern.hpp"
 #include "lib/input/matrix.hpp"
+#include "lib/number/block_grids.hpp"
 #include "lib/number/chinese_remainder.hpp"
 #include "lib/number/residues.hpp"
 #include "lib/run/call.hpp"
@@ -20,6 +22,7 @@
 #include <cmath>
 #include <gmpxx.h>
 #include <limits>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -40,10 +43,7 @@ constexpr std::size_t primes_at_once = 128;
 bool is_for_kinds(const perm_csr *a) {
     return a && a->struct_size == sizeof(perm_csr) && (a->row_multiplicity || a->col_multiplicity) &&
            !a->row_unmatched && !a->col_unmatched && a->n_rows >= 1 && a->n_rows <= most_lines_read &&
-           a->n_cols >= 1 && a->n_cols <= most_lines_read && a->nnz >= 0 && a->nnz <= a->n_rows * a->n_cols &&
-           a->row_ptr && (a->nnz == 0 || a->col_idx) &&
-           (a->index_type == PERM_INDEX_I64 || a->index_type == PERM_INDEX_I32) &&
-           a->value_type >= PERM_VALUE_F64 && a->value_type <= PERM_VALUE_TEXT;
+           a->n_cols >= 1 && a->n_cols <= most_lines_read;
 }
 
 bool is_usual(const Options &o) {
@@ -51,34 +51,6 @@ bool is_usual(const Options &o) {
            o.reckoned_gpus == 0 && o.passes.merging && o.checkpoint.empty() && !o.machine &&
            (o.precision == Precision::automatic || o.precision == Precision::double_ ||
             o.precision == Precision::exact);
-}
-
-// Reads the pattern that the caller gave, columns ascending.
-std::optional<InputPattern> read_entries(const perm_csr &a) {
-    struct Place {
-        std::int32_t i, j;
-        std::int64_t k;
-    };
-    std::vector<Place> places;
-    if (!for_each_entry(a, [&](std::size_t k, int i, int j) {
-            places.push_back({i, j, static_cast<std::int64_t>(k)});
-        }))
-        return {};
-    std::sort(places.begin(), places.end(),
-              [](const Place &x, const Place &y) { return std::pair(x.i, x.j) < std::pair(y.i, y.j); });
-    InputPattern input;
-    input.value_type = static_cast<perm_value_type>(a.value_type);
-    input.pattern.rows = static_cast<std::int32_t>(a.n_rows);
-    input.pattern.cols = static_cast<std::int32_t>(a.n_cols);
-    input.pattern.row_ptr.assign(at(a.n_rows) + 1, 0);
-    for (const Place &place : places) {
-        ++input.pattern.row_ptr[at(place.i) + 1];
-        input.pattern.col.push_back(place.j);
-        input.source.push_back(place.k);
-    }
-    for (std::int64_t i = 0; i < a.n_rows; ++i)
-        input.pattern.row_ptr[at(i) + 1] += input.pattern.row_ptr[at(i)];
-    return input;
 }
 
 // The caller's kinds of rows and columns, those that count 0 times left out, and one of rows of ones if it
@@ -89,16 +61,11 @@ struct Sides {
     double written = 0; // entries
 };
 
-struct RowFactor {
-    mpq_class by;
-    std::int32_t count;
-};
-
 // Whole numbers, row by row, and how much smaller or larger the permanent became by that.
 struct IntegerMultiplicities {
     Pattern pattern; // of lines that count, square, as many more as make its order as even as n
     std::vector<mpz_class> re, im;
-    std::vector<RowFactor> factors;
+    std::vector<mpq_class> factors;  // by kind of rows, of each
     std::int64_t ones = 0;           // rows of them that make it square
     double bits = 0;                 // |re|, |im| of the permanent are below 2^bits
     std::int64_t nnz = 0;            // of the matrix written out
@@ -108,57 +75,38 @@ struct IntegerMultiplicities {
 
 constexpr std::int64_t most_lines = 1 << 28; // with what they count
 
-bool read_side(const std::int64_t *given, std::int64_t lines, std::vector<EqualLines> &out,
-               std::int64_t &total) {
-    for (std::int64_t i = 0; i < lines; ++i) {
-        const std::int64_t count = given ? given[i] : 1;
-        if (count < 0 || count > most_lines) return false;
-        if (count > 0) out.push_back({static_cast<std::int32_t>(i), static_cast<std::int32_t>(count)});
-        total += count;
-    }
-    return total <= most_lines;
-}
-
-// An entry of a row that counts, in the place of its column.
-struct KindEntry {
-    std::int32_t column;
-    Gaussian value;
-};
-
-std::vector<KindEntry> entries_of(const InputPattern &input, const Values &values, std::int32_t row,
-                                  const std::vector<std::int32_t> &place) {
-    std::vector<KindEntry> entries;
+// The entries of a row that count, in the places of their columns.
+ExactBlock row_of(const InputPattern &input, const Values &values, std::int32_t row,
+                  const std::vector<std::int32_t> &place) {
+    ExactBlock entries;
+    entries.pattern.rows = 1;
     std::int64_t k = input.pattern.row_begin(row);
     for (const std::int32_t j : input.pattern.row(row)) {
         Gaussian x = values.wide.empty() ? Gaussian{mpq_class(values.real[at(k)]), 0} : values.wide[at(k)];
         ++k;
-        if (place[at(j)] >= 0 && !is_zero(x)) entries.push_back({place[at(j)], std::move(x)});
+        if (place[at(j)] < 0 || is_zero(x)) continue;
+        entries.pattern.col.push_back(place[at(j)]);
+        entries.values.push_back(std::move(x));
     }
     return entries;
 }
 
-void add_row(IntegerMultiplicities &out, const std::vector<KindEntry> &entries, const Sides &kinds,
-             std::int32_t count) {
-    mpz_class multiple = 1, divisor = 0, most = 0; // of denominators, of numerators; of a row sum
-    for (const KindEntry &e : entries)
-        for (const mpq_class *x : {&e.value.re, &e.value.im}) {
-            multiple = lcm(multiple, x->get_den());
-            divisor = gcd(divisor, x->get_num());
-        }
-    if (divisor == 0) divisor = 1;
-    for (const KindEntry &e : entries) {
-        const auto integer = [&](const mpq_class &x) {
-            return mpz_class(x.get_num() / divisor * (multiple / x.get_den()));
-        };
-        out.pattern.col.push_back(e.column);
-        out.re.push_back(integer(e.value.re));
-        out.im.push_back(integer(e.value.im));
-        most += (abs(out.re.back()) + abs(out.im.back())) * kinds.columns[at(e.column)].count;
-        out.nnz += std::int64_t{count} * kinds.columns[at(e.column)].count;
+void add_row(IntegerMultiplicities &out, ExactBlock row, const Sides &kinds, std::int32_t count) {
+    row.pattern.row_ptr.push_back(std::ssize(row.pattern.col));
+    IntegerBlock whole = integer_rows(row);
+    whole.im.resize(whole.re.size());
+    mpz_class most = 0; // of a row sum
+    for (std::size_t k = 0; k < whole.re.size(); ++k) {
+        const std::int32_t copies = kinds.columns[at(row.pattern.col[k])].count;
+        most += (abs(whole.re[k]) + abs(whole.im[k])) * copies;
+        out.nnz += std::int64_t{count} * copies;
+        out.pattern.col.push_back(row.pattern.col[k]);
+        out.re.push_back(std::move(whole.re[k]));
+        out.im.push_back(std::move(whole.im[k]));
     }
-    out.pattern.row_ptr.push_back(static_cast<std::int64_t>(out.pattern.col.size()));
+    out.pattern.row_ptr.push_back(std::ssize(out.pattern.col));
     out.plan.row_kinds.push_back({static_cast<std::int32_t>(out.plan.row_kinds.size()), count});
-    out.factors.push_back({mpq_class(divisor, multiple), count});
+    out.factors.push_back(std::move(whole.factor));
     out.bits += static_cast<double>(mpz_sizeinbase(most.get_mpz_t(), 2)) * count;
 }
 
@@ -171,18 +119,23 @@ mpq_class power(const mpq_class &x, std::int32_t exponent) {
 
 // Empty for what is not to be told here: more lines than are counted, or what is at fault.
 std::optional<Sides> read_sides(const perm_csr &a, const Pattern &pattern) {
-    Sides kinds;
-    std::int64_t rows = 0;
-    if (!read_side(a.row_multiplicity, a.n_rows, kinds.rows, rows) ||
-        !read_side(a.col_multiplicity, a.n_cols, kinds.columns, kinds.n) || rows > kinds.n || kinds.n == 0)
+    const LineCounts row_count(a.row_multiplicity, a.n_rows, "row"),
+        column_count(a.col_multiplicity, a.n_cols, "col");
+    if (row_count.sum() > column_count.sum() || column_count.sum() > most_lines || column_count.sum() == 0)
         return {};
-    kinds.ones = kinds.n - rows;
-    std::vector<double> row_count(at(a.n_rows), 0), column_count(at(a.n_cols), 0);
-    for (const EqualLines &r : kinds.rows) row_count[at(r.line)] = r.count;
-    for (const EqualLines &c : kinds.columns) column_count[at(c.line)] = c.count;
+    Sides kinds;
+    const auto put = [](const LineCounts &counts, std::int64_t lines, std::vector<EqualLines> &to) {
+        for (std::int32_t i = 0; i < lines; ++i)
+            if (counts[i] > 0) to.push_back({i, static_cast<std::int32_t>(counts[i])});
+    };
+    put(row_count, a.n_rows, kinds.rows);
+    put(column_count, a.n_cols, kinds.columns);
+    kinds.n = column_count.sum();
+    kinds.ones = kinds.n - row_count.sum();
     kinds.written = static_cast<double>(kinds.ones) * static_cast<double>(kinds.n);
     for (std::int32_t i = 0; i < pattern.rows; ++i)
-        for (const std::int32_t j : pattern.row(i)) kinds.written += row_count[at(i)] * column_count[at(j)];
+        for (const std::int32_t j : pattern.row(i))
+            kinds.written += static_cast<double>(row_count[i]) * static_cast<double>(column_count[j]);
     return kinds;
 }
 
@@ -195,13 +148,15 @@ IntegerMultiplicities integer_multiplicities_of(const Sides &kinds, const InputP
         place[at(kinds.columns[t].line)] = static_cast<std::int32_t>(t);
     for (const EqualLines &row : kinds.rows) {
         poll();
-        add_row(out, entries_of(input, values, row.line, place), kinds, row.count);
+        add_row(out, row_of(input, values, row.line, place), kinds, row.count);
     }
     if (kinds.ones > 0) {
-        std::vector<KindEntry> ones;
-        for (std::size_t t = 0; t < kinds.columns.size(); ++t)
-            ones.push_back({static_cast<std::int32_t>(t), {1, 0}});
-        add_row(out, ones, kinds, static_cast<std::int32_t>(kinds.ones));
+        ExactBlock ones;
+        ones.pattern.rows = 1;
+        ones.pattern.col.resize(kinds.columns.size());
+        std::iota(ones.pattern.col.begin(), ones.pattern.col.end(), 0);
+        ones.values.assign(kinds.columns.size(), {1, 0});
+        add_row(out, std::move(ones), kinds, static_cast<std::int32_t>(kinds.ones));
     }
     if (std::all_of(out.im.begin(), out.im.end(), [](const mpz_class &x) { return x == 0; })) out.im.clear();
     for (std::size_t t = 0; t < kinds.columns.size(); ++t)
@@ -219,9 +174,10 @@ IntegerMultiplicities integer_multiplicities_of(const Sides &kinds, const InputP
 // About so many bits has what the permanent of the whole numbers is to be multiplied by.
 double factor_bits(const IntegerMultiplicities &a) {
     double bits = static_cast<double>(a.ones) * std::log2(static_cast<double>(a.ones) + 1);
-    for (const RowFactor &f : a.factors)
-        bits += f.count * static_cast<double>(mpz_sizeinbase(f.by.get_num_mpz_t(), 2) +
-                                              mpz_sizeinbase(f.by.get_den_mpz_t(), 2));
+    for (std::size_t r = 0; r < a.factors.size(); ++r)
+        bits +=
+            a.plan.row_kinds[r].count * static_cast<double>(mpz_sizeinbase(a.factors[r].get_num_mpz_t(), 2) +
+                                                            mpz_sizeinbase(a.factors[r].get_den_mpz_t(), 2));
     return bits;
 }
 
@@ -229,9 +185,9 @@ mpq_class factor_of(const IntegerMultiplicities &a) {
     mpz_class ways; // that the rows of ones can take the columns left
     mpz_fac_ui(ways.get_mpz_t(), static_cast<unsigned long>(a.ones));
     mpq_class factor = 1 / mpq_class(ways);
-    for (const RowFactor &f : a.factors) {
+    for (std::size_t r = 0; r < a.factors.size(); ++r) {
         poll();
-        factor *= power(f.by, f.count);
+        factor *= power(a.factors[r], a.plan.row_kinds[r].count);
     }
     return factor;
 }
@@ -273,8 +229,8 @@ Gaussian permanent_modulo_primes(const IntegerMultiplicities &a) {
     for (std::size_t first = 0; first < primes.size(); first += primes_at_once) {
         const auto begin = primes.begin() + static_cast<std::ptrdiff_t>(first);
         const auto count = static_cast<std::ptrdiff_t>(std::min(primes_at_once, primes.size() - first));
-        const EngineResult some =
-            ryser_modular(a.plan, residues_of(a.pattern, a.re, a.im, {begin, begin + count}));
+        const Residues of_primes = residues_of(a.pattern, a.re, a.im, {begin, begin + count});
+        const EngineResult some = run_ryser(a.plan, of_primes);
         const auto &found = std::get<ResidueVector>(some.value);
         residues.insert(residues.end(), found.begin(), found.end());
     }
@@ -348,12 +304,11 @@ ExactMultiplicities result_of(const IntegerMultiplicities &a, const Sides &kinds
 
 std::optional<ExactMultiplicities> compute_exact_multiplicities(const perm_csr *a, const Options &options) {
     if (!is_for_kinds(a) || !is_usual(options)) return {};
-    const std::optional<InputPattern> input = read_entries(*a);
-    if (!input) return {};
-    const std::optional<Sides> kinds = read_sides(*a, input->pattern);
+    const InputPattern input = read_once(a, &call().memory());
+    const std::optional<Sides> kinds = read_sides(*a, input.pattern);
     if (!kinds || kinds->written < least_written_of_two) return {};
     const IntegerMultiplicities integers =
-        integer_multiplicities_of(*kinds, *input, read_values(*input, a->values, &call().memory()));
+        integer_multiplicities_of(*kinds, input, read_values(input, a->values, &call().memory()));
     if (std::optional<TwoClasses> two = options.names_engine() ? std::nullopt : two_classes_of(integers)) {
         const double seconds = coefficient_seconds(two->powers, two->first);
         require_time(*kinds, seconds, options);
