@@ -212,7 +212,7 @@ class CallOfRanks {
         kept.entries = about.integer("nnz");
         for (const char *way : {"engine", "method"})
             if (const Json *name = about.find(way); name && !name->is_null()) kept.way = name->text();
-        const PolledScope scope(&finished_); // as what is kept tells how many shards are done
+        const PolledScope scope(&*control_); // what is kept tells how far it is
         kept_.emplace(options_, TaskIdentity{TaskIdentity::by_ranks, {}}, kept, sent_.task);
     }
 
@@ -243,16 +243,17 @@ class CallOfRanks {
     // What keeps the parts has the answer or its failure pass, and says what is kept.
     void run_all() {
         if (!comm_.is_root()) return run_rank(nullptr);
-        if (kept_)
-            kept_->run([&](PieceStore &store) {
-                run_rank(&store);
-                return true;
-            });
-        else {
-            PieceStore store;
+        const auto run = [&](PieceStore &store) {
             run_rank(&store);
+            return true;
+        };
+        if (kept_) {
+            kept_->run(run);
+        } else {
+            PieceStore store;
+            run(store);
+            control_->finish();
         }
-        control_->finish();
     }
 
     // `store`: rank 0's.
@@ -267,23 +268,20 @@ class CallOfRanks {
             const std::vector<Piece> known = store->pieces();
             if (!known.empty()) store->keep(known.front());
         };
-        Collector collector(*store, finished_, *control_, write_now);
+        Collector collector(shards_, *store, *control_, write_now);
         run_shards(comm_, *worker_, schedule, *control_, &collector);
         combine(*store, collector.failure());
     }
 
     void begin(PieceStore *store) {
-        const auto failure = failure_of([&] {
+        comm_.agree(failure_of([&] {
             if (!store) return;
             refuse_what_takes_too_long();
-            const std::set<std::int64_t> missing = missing_of(*store, shards_, options_.checkpoint);
+            const std::set<std::int64_t> missing = missing_of(*store, shards_);
             sent_.missing.assign(missing.begin(), missing.end());
-            for (Call *counts : {&finished_, &*control_}) {
-                counts->begin(static_cast<double>(shards_), seconds_of_all());
-                counts->skip(static_cast<double>(shards_ - std::ssize(missing)));
-            }
-        });
-        comm_.agree(failure);
+            control_->begin(static_cast<double>(shards_), seconds_of_all());
+            control_->skip(static_cast<double>(shards_ - std::ssize(missing)));
+        }));
         std::string bytes = store ? written(sent_) : "";
         comm_.broadcast(bytes);
         std::string_view view = bytes;
@@ -311,9 +309,9 @@ class CallOfRanks {
 
     // Into the caller's answer.
     void combine(const PieceStore &store, const std::optional<Failure> &stopped) {
+        if (!missing_of(store, shards_).empty()) throw Error(stopped->status, stopped->text);
         std::vector<std::string> parts;
         for (Piece &piece : store.pieces()) parts.push_back(std::move(piece.part));
-        if (std::ssize(parts) < shards_) throw Error(stopped->status, stopped->text);
         is_told_ = false;
         const auto failure = failure_with_reason([&] {
             constexpr double least = 1e-3;      // as 0 would mean the default
@@ -335,7 +333,6 @@ class CallOfRanks {
     Options options_;          // rank 0's
     std::int64_t threads_ = 0; // of all ranks
     std::optional<Call> control_;
-    Call finished_; // counts shards, as a checkpoint tells of them; what parts take has no limit
     std::optional<Failure> failure_; // of this rank
     Asked asked_;                    // on rank 0, as what follows
     std::int64_t shards_ = 1;
@@ -413,8 +410,6 @@ Asked task_of(const perm_task *task, const perm_answer *answer) {
 } // namespace
 } // namespace libperm::mpi
 
-extern "C" {
-
 perm_status perm_mpi_compute(MPI_Comm comm, const perm_csr *a, const perm_opts *opts, perm_result *result) {
     using namespace libperm::mpi;
     return by_all(
@@ -435,5 +430,3 @@ perm_status perm_mpi_run(MPI_Comm comm, const perm_task *task, const perm_opts *
 }
 
 const char *perm_mpi_last_error(void) { return libperm::mpi::last_error.data(); }
-
-} // extern "C"

@@ -1,16 +1,12 @@
 #include "capi/mpi/ranks.hpp"
 #include "jit/text/text.hpp"
 #include "lib/base/archive.hpp"
-#include "lib/base/durable_file.hpp"
 #include "lib/base/log.hpp"
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <string_view>
-#include <thread>
-#include <utility>
 
 namespace libperm::mpi {
 namespace {
@@ -155,35 +151,23 @@ double Schedule::done() const {
 }
 
 Worker::Worker(const std::string &task, perm_opts opts) {
-    opts.progress = on_progress;
-    opts.progress_user = this;
-    opts.cancel = is_aborted;
-    opts.cancel_user = this;
+    opts.progress = [](double fraction, double, void *worker) {
+        static_cast<Worker *>(worker)->fraction_ = fraction;
+    };
+    opts.cancel = [](void *worker) -> int { return static_cast<Worker *>(worker)->aborted_; };
+    opts.progress_user = opts.cancel_user = this;
     task_.emplace(perm::Task::load(task, opts));
     seconds_ = task_->shard_seconds();
-    thread_ = std::thread([this] { work(); });
+    thread_ = std::jthread([this](const std::stop_token &closed) { work(closed); });
 }
 
-Worker::~Worker() {
-    take({}, Stop::abort);
-    thread_.join();
-}
+Worker::~Worker() { take({}, Stop::abort); }
 
-void Worker::on_progress(double fraction, double, void *user) {
-    static_cast<Worker *>(user)->fraction_ = fraction;
-}
-
-int Worker::is_aborted(void *user) { return static_cast<Worker *>(user)->aborted_; }
-
-void Worker::work() {
+void Worker::work(const std::stop_token &closed) {
     using Clock = std::chrono::steady_clock;
     std::unique_lock lock(mutex_);
-    for (;;) {
-        given_.wait(lock, [this] { return is_closed_ || !queue_.empty(); });
-        if (queue_.empty()) return;
+    while (given_.wait(lock, closed, [this] { return !queue_.empty(); })) {
         const std::int64_t shard = queue_.front();
-        queue_.pop_front();
-        is_running_ = true;
         fraction_ = 0;
         lock.unlock();
         const Clock::time_point start = Clock::now();
@@ -191,8 +175,8 @@ void Worker::work() {
         const auto failure = failure_of([&] { part = task_->run_shard(shard); });
         const double took = std::chrono::duration<double>(Clock::now() - start).count();
         lock.lock();
-        is_running_ = false;
         seconds_ = took;
+        queue_.pop_front();
         if (!failure) {
             parts_.push_back(std::move(part));
             continue;
@@ -217,9 +201,9 @@ Report Worker::report(Told &told) {
     Report report;
     told.parts = std::exchange(parts_, {});
     report.finished = std::ssize(told.parts);
-    report.is_busy = is_running_ || !queue_.empty();
+    report.is_busy = !queue_.empty();
     report.target = 1 + reserve();
-    if (is_running_) report.fraction = std::clamp(fraction_.load(), 0.0, 1.0);
+    if (report.is_busy) report.fraction = std::clamp(fraction_.load(), 0.0, 1.0);
     if (const auto failure = std::exchange(failure_, {})) {
         report.status = failure->status;
         told.text = failure->text;
@@ -230,10 +214,7 @@ Report Worker::report(Told &told) {
 void Worker::take(const Schedule::Shards &given, Stop stop) {
     const std::lock_guard lock(mutex_);
     if (!has_failed_) queue_.insert(queue_.end(), given.begin(), given.end());
-    if (stop != Stop::no) {
-        queue_.clear();
-        is_closed_ = true;
-    }
+    if (stop != Stop::no && queue_.size() > 1) queue_.resize(1);
     if (stop == Stop::abort) aborted_ = true;
     given_.notify_one();
 }
@@ -259,10 +240,11 @@ Stop Collector::poll(double done) {
 
 void Collector::take(int rank, const Report &report, Told told, const Schedule::Shards &shards) {
     const auto lost = failure_of([&] {
-        for (std::size_t k = 0; k < told.parts.size(); ++k) {
-            finished_.advance(1);
-            store_.keep(piece_of(shards[k], std::move(told.parts[k])));
-        }
+        for (std::size_t k = 0; k < told.parts.size(); ++k)
+            store_.keep({{},
+                         static_cast<std::uint64_t>(shards_),
+                         static_cast<std::uint64_t>(shards[k]),
+                         std::move(told.parts[k])});
     });
     fail(lost, Stop::abort);
     if (report.status == PERM_CANCELLED)
@@ -275,20 +257,11 @@ void Collector::take(int rank, const Report &report, Told told, const Schedule::
              Stop::abort);
 }
 
-Piece piece_of(std::int64_t shard, std::string part) {
-    return {{0, static_cast<std::uint64_t>(shard), whole_block}, 1, 0, std::move(part)};
-}
-
-std::set<std::int64_t> missing_of(const PieceStore &store, std::int64_t shards,
-                                  const std::string &checkpoint) {
+std::set<std::int64_t> missing_of(const PieceStore &store, std::int64_t shards) {
+    const auto count = static_cast<std::uint64_t>(shards);
     std::set<std::int64_t> missing;
-    for (std::int64_t shard = 0; shard < shards; ++shard) missing.insert(missing.end(), shard);
-    for (const Piece &piece : store.pieces())
-        if (missing.erase(static_cast<std::int64_t>(piece.task.block)) == 0)
-            throw Error(PERM_BAD_OPTION,
-                        formatted("the checkpoint {} holds shards that its plan does not have: name another "
-                                  "file, or remove {} to begin anew",
-                                  checkpoint, those_kept(checkpoint)));
+    for (std::uint64_t shard = 0; shard < count; ++shard)
+        if (!store.find({}, count, shard)) missing.insert(missing.end(), static_cast<std::int64_t>(shard));
     return missing;
 }
 

@@ -19,6 +19,7 @@
 #include <perm.hpp>
 #include <perm_mpi.h>
 #include <set>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <type_traits>
@@ -167,33 +168,30 @@ class Worker {
     void take(const Schedule::Shards &given, Stop stop);
 
   private:
-    void work();
+    void work(const std::stop_token &closed);
     std::int64_t reserve() const;
-
-    // Of the library, from the computing thread.
-    static void on_progress(double fraction, double, void *user);
-    static int is_aborted(void *user);
 
     std::atomic<bool> aborted_ = false;
     std::atomic<double> fraction_ = 0; // of the running shard
     std::optional<const perm::Task> task_;
 
     std::mutex mutex_;
-    std::condition_variable given_;
-    Schedule::Shards queue_;
+    std::condition_variable_any given_;
+    Schedule::Shards queue_; // the first is running
     std::vector<std::string> parts_;
     std::optional<Failure> failure_; // to be told
-    bool is_running_ = false, has_failed_ = false, is_closed_ = false;
-    double seconds_ = 0; // of a shard, measured, before that predicted
-    std::thread thread_;
+    bool has_failed_ = false;
+    double seconds_ = 0;  // of a shard, measured, before that predicted
+    std::jthread thread_; // closed and waited for before all of these end
 };
 
 // What rank 0 does beside: it keeps the parts, tells how far the shards are, and says when they are to stop.
 class Collector {
   public:
-    // finished: counts shards that are; control: shares of the others as well. write_now(): what is kept.
-    Collector(PieceStore &store, Call &finished, Call &control, std::function<void()> write_now)
-        : store_(store), finished_(finished), control_(control), write_now_(std::move(write_now)) {}
+    // Of so many shards, whose parts the store keeps. control: counts them, and shares of those that are
+    // running. write_now(): what is kept.
+    Collector(std::int64_t shards, PieceStore &store, Call &control, std::function<void()> write_now)
+        : shards_(shards), store_(store), control_(control), write_now_(std::move(write_now)) {}
 
     Stop poll(double done);
     void take(int rank, const Report &report, Told told, const Schedule::Shards &shards);
@@ -205,8 +203,9 @@ class Collector {
     using Clock = std::chrono::steady_clock;
     void fail(std::optional<Failure> why, Stop stop);
 
+    const std::int64_t shards_;
     PieceStore &store_;
-    Call &finished_, &control_;
+    Call &control_;
     std::function<void()> write_now_;
     double told_ = 0;
     std::optional<Failure> failure_, left_out_;
@@ -214,13 +213,9 @@ class Collector {
     Clock::time_point stopped_;
 };
 
-// A shard's partial result, as it stands in checkpoints.
-Piece piece_of(std::int64_t shard, std::string part);
-
-// Of so many shards those that the store does not have. Throws Error where it has others than these, as a
-// checkpoint may that is none of the task's.
-std::set<std::int64_t> missing_of(const PieceStore &store, std::int64_t shards,
-                                  const std::string &checkpoint);
+// Of so many shards those that the store does not have. Throws Error where it has those of another task, as a
+// checkpoint may.
+std::set<std::int64_t> missing_of(const PieceStore &store, std::int64_t shards);
 
 // Until all shards are done or the ranks are stopped. The collector is rank 0's; all poll their control.
 void run_shards(const Communicator &comm, Worker &worker, Schedule &schedule, Call &control,

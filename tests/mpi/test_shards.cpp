@@ -25,9 +25,7 @@ const bool is_quiet = (libperm::set_log_level(0), true);
 
 using Shards = Schedule::Shards;
 
-std::set<std::int64_t> all_of(std::int64_t shards) {
-    return missing_of(libperm::PieceStore(), shards, "no checkpoint");
-}
+std::set<std::int64_t> all_of(std::int64_t shards) { return missing_of(libperm::PieceStore(), shards); }
 
 Report done(std::int64_t finished, std::int64_t target = 0, bool is_busy = false) {
     Report report;
@@ -215,20 +213,18 @@ TEST_CASE("every shard is run once, whoever fails and in whatever order") {
 }
 
 TEST_CASE("rank 0 keeps what comes, and tells whose failure it was that ended the call") {
-    libperm::Call finished, control;
-    finished.begin(8, 1);
+    libperm::Call control;
     control.begin(8, 1);
     libperm::PieceStore store;
     int writes = 0;
-    Collector collector(store, finished, control, [&] { ++writes; });
+    Collector collector(8, store, control, [&] { ++writes; });
     CHECK(collector.poll(0) == Stop::no);
     collector.take(1, done(2), {{"part 7", "part 3"}, ""}, {7, 3, 5});
-    CHECK(missing_of(store, 8, "") == std::set<std::int64_t>{0, 1, 2, 4, 5, 6});
+    CHECK(missing_of(store, 8) == std::set<std::int64_t>{0, 1, 2, 4, 5, 6});
     for (const libperm::Piece &piece : store.pieces())
-        CHECK(piece.part == "part " + std::to_string(piece.task.block));
+        CHECK(piece.part == "part " + std::to_string(piece.number));
     CHECK_FALSE(collector.failure().has_value());
     CHECK(collector.poll(3) == Stop::no); // two others are half done
-    CHECK(finished.fraction() == doctest::Approx(2.0 / 8));
     CHECK(control.fraction() == doctest::Approx(3.0 / 8));
 
     collector.take(1, failed(PERM_GPU_FAILED), {{}, "it fell off the bus"}, {5});
@@ -245,9 +241,9 @@ TEST_CASE("rank 0 keeps what comes, and tells whose failure it was that ended th
 TEST_CASE("after a stop there is time for running shards where what they come to is kept") {
     for (const bool is_kept : {false, true}) {
         CAPTURE(is_kept);
-        libperm::Call finished, control;
+        libperm::Call control;
         libperm::PieceStore store(nullptr, is_kept ? [] {} : std::function<void()>());
-        Collector collector(store, finished, control, [] {});
+        Collector collector(8, store, control, [] {});
         collector.take(1, failed(PERM_CANCELLED), {{}, "cancelled by the caller"}, {});
         CHECK(collector.poll(0) == (is_kept ? Stop::finish : Stop::abort));
         CHECK(collector.failure()->status == PERM_CANCELLED);
@@ -255,17 +251,17 @@ TEST_CASE("after a stop there is time for running shards where what they come to
     }
     libperm::CallWatch watch;
     watch.stop_seconds = 0;
-    libperm::Call finished, late(watch);
+    libperm::Call late(watch);
     libperm::PieceStore kept(nullptr, [] {});
-    Collector collector(kept, finished, late, [] {});
+    Collector collector(8, kept, late, [] {});
     CHECK(collector.poll(0) == Stop::finish);
     CHECK(collector.failure()->status == PERM_REFUSED_TIME);
 }
 
 TEST_CASE("parts that cannot be kept end the call") {
-    libperm::Call finished, control;
+    libperm::Call control;
     libperm::PieceStore store(nullptr, [] { throw libperm::Error(PERM_OUT_OF_MEMORY, "no room"); });
-    Collector collector(store, finished, control, [] {});
+    Collector collector(8, store, control, [] {});
     collector.take(1, done(1), {{"part"}, ""}, {0});
     CHECK(collector.poll(1) == Stop::abort);
     CHECK(collector.failure()->text == "no room");
@@ -285,15 +281,12 @@ TEST_CASE(
         });
     };
     kept([](libperm::PieceStore &store) {
-        store.keep(piece_of(0, "part"));
-        store.keep(piece_of(7, "part"));
+        store.keep({{}, 8, 0, "part"});
+        store.keep({{}, 8, 7, "part"});
     });
     CHECK(libperm::plan_in_checkpoint(options, libperm::TaskIdentity::by_ranks) == "task");
     kept([&](libperm::PieceStore &store) {
-        CHECK(missing_of(store, 8, options.checkpoint).size() == 6);
-        CHECK_THROWS_WITH_AS(missing_of(store, 7, options.checkpoint),
-                             doctest::Contains("remove this one and"), libperm::Error);
-        store.keep(piece_of(-1, "part"));
-        CHECK_THROWS_AS(missing_of(store, 8, options.checkpoint), libperm::Error);
+        CHECK(missing_of(store, 8) == std::set<std::int64_t>{1, 2, 3, 4, 5, 6});
+        CHECK_THROWS_WITH_AS(missing_of(store, 7), doctest::Contains("another plan"), libperm::Error);
     });
 }
