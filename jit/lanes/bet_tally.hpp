@@ -1,4 +1,4 @@
-// What bets about a mean need to know of samples (lib/estimates/stopping_rules.hpp): products of 1 + b x over
+// What bets about a mean need to know of samples (lib/estimates/sample_pieces.hpp): products of 1 + b x over
 // a chunk of them, in an order that a GPU takes as well (jit/device/bet_tally.cuh).
 #pragma once
 
