@@ -25,14 +25,27 @@ namespace {
 
 class LowRankPlan final : public EnginePlan {
   public:
+    // Of rank one up to rounding.
+    explicit LowRankPlan(const Pattern &a) : n(a.rows), products(static_cast<double>(a.nnz())) {}
+    LowRankPlan(const Pattern &a, const LowRank &of)
+        : lines(of), n(a.rows), products(products_of_forms(n, rank()) + 8.0 * n * rank() * rank()) {
+        std::vector<std::int64_t> entries;
+        for (const std::int32_t r : of.rows)
+            for (std::int32_t j = 0; j < a.cols; ++j) entries.push_back(entry_at(a, r, j));
+        for (const std::int32_t c : of.cols)
+            for (std::int32_t i = 0; i < a.rows; ++i) entries.push_back(entry_at(a, i, c));
+        read = EntriesRead(std::move(entries));
+    }
+
     LowRank lines; // none: rank one up to rounding
-    std::int32_t n = 0;
-    double products = 0; // of a matrix
+    std::int32_t n;
+    double products; // of a matrix: with solving for the columns
     EntriesRead read;
 
     bool is_fit(const Residues &residues,
                 std::size_t matrix) const override; // not for a multiple of the minor
     bool is_exact() const { return !lines.rows.empty(); }
+    std::int32_t rank() const { return static_cast<std::int32_t>(lines.rows.size()); }
     double matrix_products() const override { return products; }
     std::int64_t bytes() const override { return 8 * std::ssize(read.all()); }
     std::span<const std::int64_t> entries_read() const override { return read.all(); }
@@ -56,41 +69,13 @@ double monomials_of(const LowRank &of, std::int32_t n) {
     return monomial_count(n, static_cast<std::int32_t>(of.rows.size()));
 }
 
-// With solving for the columns.
-double products_of(const LowRank &of, std::int32_t n) {
-    const auto rank = static_cast<double>(of.rows.size());
-    return products_of_forms(n, static_cast<std::int32_t>(of.rows.size())) + 8.0 * n * rank * rank;
-}
-
-LowRankPlan plan_low_rank(const Pattern &a, const LowRank &of) {
-    LowRankPlan plan;
-    plan.lines = of;
-    plan.n = a.rows;
-    plan.products = products_of(of, a.rows);
-    std::vector<std::int64_t> entries;
-    for (const std::int32_t r : of.rows)
-        for (std::int32_t j = 0; j < a.cols; ++j) entries.push_back(entry_at(a, r, j));
-    for (const std::int32_t c : of.cols)
-        for (std::int32_t i = 0; i < a.rows; ++i) entries.push_back(entry_at(a, i, c));
-    plan.read = EntriesRead(std::move(entries));
-    return plan;
-}
-
-std::shared_ptr<const LowRankPlan> plan_rounded(const Pattern &a) {
-    LowRankPlan plan;
-    plan.n = a.rows;
-    plan.products = static_cast<double>(a.nnz());
-    return std::make_shared<const LowRankPlan>(std::move(plan));
-}
-
-Cost low_rank_cost(const Proposals &task, const LowRank &of) {
-    const double matrices = task.matrices(), lines = 2.0 * task.a.rows * static_cast<double>(of.rows.size());
+Cost low_rank_cost(const Proposals &task, const LowRankPlan &plan) {
+    const double matrices = task.matrices(), lines = 2.0 * plan.n * plan.rank();
     Cost cost;
-    cost.operations = matrices * products_of(of, task.a.rows);
+    cost.operations = matrices * plan.products;
     cost.serial_seconds = call_seconds + product_seconds * cost.operations + matrices * entry_seconds * lines;
-    const auto rank = static_cast<std::int32_t>(of.rows.size());
-    const double bytes = bytes_of_forms(task.a.rows, rank, 1);
-    cost.bytes_of_matrix = bytes - bytes_of_forms(task.a.rows, rank, 0);
+    const double bytes = bytes_of_forms(plan.n, plan.rank(), 1);
+    cost.bytes_of_matrix = bytes - bytes_of_forms(plan.n, plan.rank(), 0);
     cost.bytes = bytes + 8 * matrices * lines;
     return cost;
 }
@@ -266,10 +251,11 @@ void propose_low_rank(Proposals &task, Engine self) {
     c.engine = self;
     const LowRank none, &lines = structure ? structure->low_rank : none;
     if (!lines.rows.empty() && monomials_of(lines, task.a.rows) <= most_monomials) {
-        c.cost = low_rank_cost(task, lines);
-        c.plan = std::make_shared<const LowRankPlan>(plan_low_rank(task.a, lines));
+        const auto plan = std::make_shared<const LowRankPlan>(task.a, lines);
+        c.cost = low_rank_cost(task, *plan);
+        c.plan = plan;
     } else if (structure && may_round(task)) {
-        const auto plan = plan_rounded(task.a);
+        const auto plan = std::make_shared<const LowRankPlan>(task.a);
         c.cost.operations = plan->products;
         c.cost.serial_seconds = call_seconds + 1e-8 * plan->products;
         c.plan = plan;
@@ -297,11 +283,11 @@ std::shared_ptr<const EnginePlan> restored_low_rank(std::string_view bytes, cons
     const LowRank &lines = of.structure.low_rank;
     if (bytes == "r") {
         require(of.structure.nearly_rank_one && of.numbers.are_tracked(), "a rank of nearly one");
-        return plan_rounded(of.a);
+        return std::make_shared<const LowRankPlan>(of.a);
     }
     require(bytes == "e" && !lines.rows.empty() && monomials_of(lines, of.a.rows) <= most_monomials,
             "a low rank");
-    return std::make_shared<const LowRankPlan>(plan_low_rank(of.a, lines));
+    return std::make_shared<const LowRankPlan>(of.a, lines);
 }
 
 void check_low_rank(const Candidate &c) { require(plan_as<LowRankPlan>(c) && !c.on_gpu, "a low rank"); }
@@ -310,10 +296,10 @@ EngineResult run_low_rank(const EngineRun &run, const EngineInput &input) {
     const LowRankPlan &plan = *plan_as<LowRankPlan>(run.choice);
     const Residues *residues = input.residues();
     if (!residues) return nearly_rank_one(*input.block());
-    const auto rank = static_cast<std::int32_t>(plan.lines.rows.size());
-    const double shared = bytes_of_forms(plan.n, rank, 0), each = bytes_of_forms(plan.n, rank, 1) - shared;
+    const double shared = bytes_of_forms(plan.n, plan.rank(), 0),
+                 each = bytes_of_forms(plan.n, plan.rank(), 1) - shared;
     const Charge charge(&call().memory(), static_cast<std::int64_t>(shared));
-    const Monomials monomials(plan.n, rank);
+    const Monomials monomials(plan.n, plan.rank());
     return matrix_by_matrix(*residues, plan.products, each, [&](std::uint64_t matrix) {
         return FactorsModulo(plan, monomials, *residues, matrix).permanent();
     });

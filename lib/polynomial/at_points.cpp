@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -213,13 +214,10 @@ class Circle {
 constexpr double far = 0x1p900; // beyond it, and below its inverse, products may leave the range of double
 
 // c and l r as doubles; none: one lies beyond what is safe.
-struct Doubles {
-    double re, im;
-};
-std::optional<Doubles> as_doubles(const Gaussian &x, std::int64_t exp2) {
+std::optional<std::complex<double>> as_doubles(const Gaussian &x, std::int64_t exp2) {
     const auto part = [exp2](const mpq_class &y) { return shifted(y, exp2).get_d(); };
-    const Doubles out{part(x.re), part(x.im)};
-    for (const auto &[y, exact] : {std::pair(out.re, &x.re), std::pair(out.im, &x.im)})
+    const std::complex<double> out(part(x.re), part(x.im));
+    for (const auto &[y, exact] : {std::pair(out.real(), &x.re), std::pair(out.imag(), &x.im)})
         if (*exact != 0 && !(std::abs(y) < far && std::abs(y) > 1 / far)) return {};
     return out;
 }
@@ -285,7 +283,7 @@ class OnCircle final : public AtPoints {
     bool take_values(const LinearEntries &entries, std::int64_t bytes) {
         const Charge charge(&call().memory(), bytes);
         const std::size_t each = entries.values();
-        std::vector<Doubles> constant, linear;
+        std::vector<std::complex<double>> constant, linear;
         PolledSteps steps;
         for (std::size_t k = 0; k < each; ++k) {
             steps.take(64);
@@ -295,18 +293,13 @@ class OnCircle final : public AtPoints {
             constant.push_back(*c);
             linear.push_back(*l);
         }
-        const auto size = [](const Doubles &x) { return std::abs(x.re) + std::abs(x.im); };
-        for (std::size_t k = 0; k < each; ++k) {
-            values_.push_back(size(constant[k]) + size(linear[k]));
-            values_.push_back(0);
-        }
+        const auto size = [](const auto &x) { return std::abs(x.real()) + std::abs(x.imag()); };
+        for (std::size_t k = 0; k < each; ++k) values_.emplace_back(size(constant[k]) + size(linear[k]));
         for (std::size_t j = 0; j < circle_.values(); ++j) {
-            const double re = circle_.cosine(j), im = circle_.sine(j);
+            const std::complex<double> root(circle_.cosine(j), circle_.sine(j));
             for (std::size_t k = 0; k < each; ++k) {
                 steps.take(8);
-                const Doubles &c = constant[k], &l = linear[k];
-                values_.push_back(c.re + (l.re * re - l.im * im));
-                values_.push_back(c.im + (l.re * im + l.im * re));
+                values_.push_back(constant[k] + linear[k] * root);
             }
         }
         return true;
@@ -339,7 +332,7 @@ class OnCircle final : public AtPoints {
     const double lines_;
     const std::size_t degree_;
     const Circle circle_;
-    std::vector<double> values_; // or texts instead
+    std::vector<std::complex<double>> values_; // or texts instead
 };
 
 } // namespace
