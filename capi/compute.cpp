@@ -13,7 +13,7 @@
 #include "lib/input/call_watch.hpp"
 #include "lib/input/graph.hpp"
 #include "lib/polynomial/by_power_of_two.hpp"
-#include "lib/polynomial/matchings_by_size.hpp"
+#include "lib/polynomial/plain_sums.hpp"
 #include "lib/run/entry_rounding.hpp"
 #include "lib/run/escalation.hpp"
 

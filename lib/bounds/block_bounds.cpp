@@ -1,7 +1,6 @@
 #include "lib/bounds/block_bounds.hpp"
 
-#include "lib/bounds/balance.hpp"
-#include "lib/bounds/lower_bounds.hpp"
+#include "lib/bounds/doubly_stochastic.hpp"
 #include "lib/bounds/magnitudes.hpp"
 #include "lib/bounds/upper_bounds.hpp"
 #include "lib/number/doubles.hpp"
@@ -38,6 +37,41 @@ Scaled product(const Scaled &x, const Scaled &y, bool up) {
     if (!(mantissa < infinity) || std::fma(x.mantissa, y.mantissa, -mantissa) == 0)
         return make_scaled(mantissa, exp2);
     return up ? above(mantissa, exp2) : below(mantissa, exp2);
+}
+
+struct Best {
+    double log2;
+    const char *method;
+
+    void rise(double bound, const char *of) { // not to a number that is none
+        if (bound > log2) *this = {bound, of};
+    }
+    void fall(double bound, const char *of) {
+        if (bound < log2) *this = {bound, of};
+    }
+};
+
+std::optional<DoublyStochastic> certificate(const Magnitudes &m, std::vector<double> b) {
+    correct_sums(m.pattern, b);
+    return DoublyStochastic::near(m.pattern, b);
+}
+
+// This holds where nothing finer can be proven: a perfect matching's product, of entries near 1 if there is
+// one.
+double matching_below(const Magnitudes &m) {
+    for (const double least : {0.5, std::numeric_limits<double>::min()}) {
+        Pattern large{m.pattern.rows, m.pattern.cols, {0}, {}};
+        std::size_t k = 0;
+        for (std::int32_t i = 0; i < m.n(); ++i) {
+            for (const std::int32_t j : m.pattern.row(i))
+                if (m.lower[k++] >= least) large.col.push_back(j);
+            large.row_ptr.push_back(std::ssize(large.col));
+        }
+        const Matching matching = maximum_matching(large);
+        if (matching.size == m.n())
+            return bethe_below(m, DoublyStochastic::of_matching(m.pattern, matching.col_of_row));
+    }
+    return -infinity;
 }
 
 } // namespace
@@ -78,45 +112,6 @@ double log2_gap(const Interval &x) {
     if (x.lower.mantissa == 0) return infinity;
     return std::log2(x.upper.mantissa / x.lower.mantissa) + static_cast<double>(x.upper.exp2 - x.lower.exp2);
 }
-
-namespace {
-
-struct Best {
-    double log2;
-    const char *method;
-
-    void rise(double bound, const char *of) { // not to a number that is none
-        if (bound > log2) *this = {bound, of};
-    }
-    void fall(double bound, const char *of) {
-        if (bound < log2) *this = {bound, of};
-    }
-};
-
-std::optional<DoublyStochastic> certificate(const Magnitudes &m, std::vector<double> b) {
-    correct_sums(m.pattern, b);
-    return DoublyStochastic::near(m.pattern, b);
-}
-
-// This holds where nothing finer can be proven: a perfect matching's product, of entries near 1 if there is
-// one.
-double matching_below(const Magnitudes &m) {
-    for (const double least : {0.5, std::numeric_limits<double>::min()}) {
-        Pattern large{m.pattern.rows, m.pattern.cols, {0}, {}};
-        std::size_t k = 0;
-        for (std::int32_t i = 0; i < m.n(); ++i) {
-            for (const std::int32_t j : m.pattern.row(i))
-                if (m.lower[k++] >= least) large.col.push_back(j);
-            large.row_ptr.push_back(std::ssize(large.col));
-        }
-        const Matching matching = maximum_matching(large);
-        if (matching.size == m.n())
-            return bethe_below(m, DoublyStochastic::of_matching(m.pattern, matching.col_of_row));
-    }
-    return -infinity;
-}
-
-} // namespace
 
 Bounded bounds_of_block(const Magnitudes &m) {
     Weights w{m.pattern, m.upper};

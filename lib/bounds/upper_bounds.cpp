@@ -1,6 +1,6 @@
 #include "lib/bounds/upper_bounds.hpp"
 
-#include "lib/bounds/balance.hpp"
+#include "lib/bounds/doubly_stochastic.hpp"
 #include "lib/bounds/magnitudes.hpp"
 #include "lib/bounds/potential.hpp"
 #include "lib/number/doubles.hpp"
@@ -130,74 +130,6 @@ class RowMaximum {
     } // b (1 - b) = x
 };
 
-} // namespace
-
-double soules_above(const Magnitudes &m, const Balanced &start) {
-    const auto n = at(m.n());
-    const std::vector<double> ones(n, 1.0);
-    double least = Soules(m.pattern, m.upper).best({ones, start.column});
-    const Transposed t = transpose(m.pattern);
-    std::vector<double> upper;
-    upper.reserve(m.upper.size());
-    for (const std::int64_t k : t.source) upper.push_back(m.upper[at(k)]);
-    least = std::min(least, Soules(t.pattern, upper).best({ones, start.row}));
-    return least;
-}
-
-// With factors z, the maximum M is at most prod_i M_i / prod_j z_j, M_i being the maximum over b_i with sum 1
-// of row i alone, with entries v = a_ij z_j. Its logarithm is concave there (Vontobel), so the tangent at any
-// b > 0 with sum 1 bounds it:
-//   log M_i <= sum_j log(1 - b_j) + max_j log(v_j / (b_j (1 - b_j))).
-double bethe_above(const Magnitudes &m, const Beliefs &found) {
-    constexpr double unit = 0x1p-50; // of b, so that its sum, and 1 - b, are without a rounding
-    LogSum log;
-    RowMaximum maximum;
-    std::vector<double> v, b;
-    PolledSteps steps;
-    std::size_t k = 0;
-    for (std::int32_t i = 0; i < m.n(); ++i) {
-        v.clear();
-        for (const std::int32_t j : m.pattern.row(i)) {
-            steps.take(100);
-            if (const double x = m.upper[k++]; x > 0) v.push_back(x * found.column[at(j)]);
-        }
-        if (v.size() == 1) {
-            log.add_log2(v.front(), 1, 0x1p-52);
-            continue;
-        }
-        maximum.find(v, b);
-        const auto top = static_cast<std::size_t>(std::max_element(b.begin(), b.end()) - b.begin());
-        double rest = 1;
-        for (std::size_t j = 0; j < b.size(); ++j)
-            if (j != top) {
-                b[j] = std::max(unit, std::ceil(b[j] / unit) * unit);
-                rest -= b[j];
-            }
-        b[top] = rest;
-        if (!(rest > 0 && rest < 1)) return infinity;
-        double most = 0;
-        for (std::size_t j = 0; j < b.size(); ++j) {
-            most = std::max(most, v[j] / (b[j] * (1 - b[j])));
-            log.add_log2(1 - b[j]);
-        }
-        if (!(most > 0 && most < infinity)) return infinity;
-        log.add_log2(most, 1, 0x1p-50);
-    }
-    for (const double z : found.column) {
-        if (!(z > 0 && z < infinity)) return infinity;
-        log.add_log2(z, -1);
-    }
-    return std::nextafter(log.above() + 0.5 * static_cast<double>(m.n()), HUGE_VAL);
-}
-
-double nesting_above(const Magnitudes &m) {
-    const LogMatrix a = log_matrix(m.pattern, [&](std::size_t k) { return std::log(m.upper[k]); });
-    const double by_columns = Potential(a).log2_above(LogSum::log_share);
-    return std::min(by_columns, Potential(transposed(a)).log2_above(LogSum::log_share));
-}
-
-namespace {
-
 using Complex = std::complex<double>;
 
 constexpr double work_of_bound = 2e8; // multiply-adds
@@ -279,6 +211,70 @@ int squarings_of(std::int32_t n, bool is_real, double most_work) {
 }
 
 } // namespace
+
+double soules_above(const Magnitudes &m, const Balanced &start) {
+    const auto n = at(m.n());
+    const std::vector<double> ones(n, 1.0);
+    double least = Soules(m.pattern, m.upper).best({ones, start.column});
+    const Transposed t = transpose(m.pattern);
+    std::vector<double> upper;
+    upper.reserve(m.upper.size());
+    for (const std::int64_t k : t.source) upper.push_back(m.upper[at(k)]);
+    least = std::min(least, Soules(t.pattern, upper).best({ones, start.row}));
+    return least;
+}
+
+// With factors z, the maximum M is at most prod_i M_i / prod_j z_j, M_i being the maximum over b_i with sum 1
+// of row i alone, with entries v = a_ij z_j. Its logarithm is concave there (Vontobel), so the tangent at any
+// b > 0 with sum 1 bounds it:
+//   log M_i <= sum_j log(1 - b_j) + max_j log(v_j / (b_j (1 - b_j))).
+double bethe_above(const Magnitudes &m, const Beliefs &found) {
+    constexpr double unit = 0x1p-50; // of b, so that its sum, and 1 - b, are without a rounding
+    LogSum log;
+    RowMaximum maximum;
+    std::vector<double> v, b;
+    PolledSteps steps;
+    std::size_t k = 0;
+    for (std::int32_t i = 0; i < m.n(); ++i) {
+        v.clear();
+        for (const std::int32_t j : m.pattern.row(i)) {
+            steps.take(100);
+            if (const double x = m.upper[k++]; x > 0) v.push_back(x * found.column[at(j)]);
+        }
+        if (v.size() == 1) {
+            log.add_log2(v.front(), 1, 0x1p-52);
+            continue;
+        }
+        maximum.find(v, b);
+        const auto top = static_cast<std::size_t>(std::max_element(b.begin(), b.end()) - b.begin());
+        double rest = 1;
+        for (std::size_t j = 0; j < b.size(); ++j)
+            if (j != top) {
+                b[j] = std::max(unit, std::ceil(b[j] / unit) * unit);
+                rest -= b[j];
+            }
+        b[top] = rest;
+        if (!(rest > 0 && rest < 1)) return infinity;
+        double most = 0;
+        for (std::size_t j = 0; j < b.size(); ++j) {
+            most = std::max(most, v[j] / (b[j] * (1 - b[j])));
+            log.add_log2(1 - b[j]);
+        }
+        if (!(most > 0 && most < infinity)) return infinity;
+        log.add_log2(most, 1, 0x1p-50);
+    }
+    for (const double z : found.column) {
+        if (!(z > 0 && z < infinity)) return infinity;
+        log.add_log2(z, -1);
+    }
+    return std::nextafter(log.above() + 0.5 * static_cast<double>(m.n()), HUGE_VAL);
+}
+
+double nesting_above(const Magnitudes &m) {
+    const LogMatrix a = log_matrix(m.pattern, [&](std::size_t k) { return std::log(m.upper[k]); });
+    const double by_columns = Potential(a).log2_above(LogSum::log_share);
+    return std::min(by_columns, Potential(transposed(a)).log2_above(LogSum::log_share));
+}
 
 double spectral_norm_above(const Pattern &a, const std::vector<Complex> &entries, double most_work) {
     const auto n = at(a.rows);

@@ -2,7 +2,7 @@
 // factors (docs/estimates.md): where these come from need not be exact.
 #pragma once
 
-#include "lib/bounds/balance.hpp"
+#include "lib/bounds/doubly_stochastic.hpp"
 #include "lib/bounds/magnitudes.hpp"
 
 #include <complex>

@@ -5,7 +5,7 @@
 #include "lib/base/error.hpp"
 #include "lib/base/log.hpp"
 #include "lib/base/randomness.hpp"
-#include "lib/bounds/balance.hpp"
+#include "lib/bounds/doubly_stochastic.hpp"
 #include "lib/bounds/magnitudes.hpp"
 #include "lib/bounds/upper_bounds.hpp"
 #include "lib/estimates/estimate_task.hpp"
@@ -71,97 +71,7 @@ double singular_value_above(const Pattern &a, const std::vector<Complex> &entrie
     return std::min(simple, spectral_norm_above(a, entries, most_work));
 }
 
-} // namespace
-
-GlynnSampler::GlynnSampler(Pattern pattern, std::vector<Complex> entries, std::vector<double> off)
-    : a_(std::move(pattern)) {
-    const Pattern &a = a_;
-    const auto normal = count_of_normal(entries);
-    const double scaled = scale_norms(a, entries, off);
-    std::vector<double> row(at(a.rows), 0.0), row_off(at(a.rows), 0.0);
-    std::size_t longest = 0;
-    for_entries(a, [&](std::size_t i, std::size_t, std::size_t k) {
-        row[i] += std::abs(entries[k]) + off[k];
-        row_off[i] += off[k];
-    });
-    for (std::int32_t i = 0; i < a.rows; ++i) longest = std::max(longest, a.row(i).size());
-    double by_rows = 0;
-    for (const double x : row) by_rows += std::log(x) + 1e-14;
-    const double log = std::min(by_rows, a.rows * std::log(singular_value_above(a, entries)));
-    const double of_row = std::exp(log / a.rows);
-    log_bound_ = scaled + log;
-    re_.reserve(entries.size());
-    im_.reserve(entries.size());
-    for (const Complex &x : entries) {
-        re_.push_back(x.real() / of_row);
-        im_.push_back(x.imag() / of_row);
-    }
-    // Without k of the rows the product is at most exp(k / 2), so with each row's sum off by so much it is
-    // off by (1 + sqrt(e) so much)^n - 1; where the rows' sums are the bound, by (1 + its share of each
-    // sum)^n - 1.
-    const double widest = *std::max_element(row.begin(), row.end()) / of_row;
-    double most_off = 0;
-    for (std::size_t i = 0; i < row.size(); ++i)
-        if (row_off[i] > 0)
-            most_off = std::max(most_off, row_off[i] / (log < by_rows ? of_row : std::min(of_row, row[i])));
-    const double in_sums = std::max(widest, 1.0) * static_cast<double>(longest + 8) * 0x1p-52;
-    rounding_ = std::expm1(a.rows * std::log1p(1.7 * (in_sums + most_off)));
-    // Scaling has brought the smallest ones so far down that they may have lost digits: as entries that are
-    // off.
-    if (count_of_normal(entries) < normal)
-        rounding_ += a.rows * static_cast<double>(longest) * std::exp(by_rows - log - 690);
-}
-
-GlynnSampler::Sums GlynnSampler::draw(std::uint64_t seed, std::uint64_t number) const {
-    Sums sums;
-    std::vector<double> sign(at(a_.rows));
-    for (std::int64_t s = 0; s < chunk_samples; ++s) {
-        Randomness random(seed,
-                          number * static_cast<std::uint64_t>(chunk_samples) + static_cast<std::uint64_t>(s));
-        double re = 1, im = 0;
-        std::uint64_t bits = 0;
-        for (std::size_t j = 0; j < sign.size(); ++j, bits >>= 1) {
-            if (j % 64 == 0) bits = random.next();
-            sign[j] = (bits & 1) != 0 ? -1 : 1;
-            re *= sign[j];
-        }
-        std::size_t k = 0;
-        for (std::int32_t i = 0; i < a_.rows; ++i) {
-            double x = 0, y = 0;
-            for (const std::int32_t j : a_.row(i)) {
-                x += sign[at(j)] * re_[k];
-                y += sign[at(j)] * im_[k++];
-            }
-            const double next = re * x - im * y;
-            im = re * y + im * x;
-            re = next;
-        }
-        sums.re += re;
-        sums.im += im;
-        sums.re_squares += re * re;
-        sums.im_squares += im * im;
-    }
-    return sums;
-}
-
-std::int64_t GlynnSampler::bytes() const {
-    return static_cast<std::int64_t>(re_.size() * (2 * sizeof(double) + sizeof(std::int32_t)));
-}
-
-std::string GlynnSampler::digest() const {
-    return digest_of_bytes(written(a_.row_ptr) + written(a_.col) + written(re_) + written(im_) +
-                           written(std::vector<double>{log_bound_}));
-}
-
-double GlynnSampler::seconds_of_chunk() const {
-    constexpr double of_entry = 1.5e-9, of_row = 5e-9;
-    return static_cast<double>(chunk_samples) *
-           (of_entry * static_cast<double>(re_.size()) + of_row * static_cast<double>(a_.rows));
-}
-
 // The permanent of a matrix with negative or complex entries, estimated with an additive error.
-
-namespace {
 
 using Complex = std::complex<double>;
 
@@ -277,9 +187,11 @@ class Radius {
     double samples(double epsilon) const {
         return std::ceil(2 * std::log(2 / delta_) * parts_ / (epsilon * epsilon));
     }
-    double of(const GlynnSampler::Sums &sums, double count) const {
-        const double re = of_part(sums.re, sums.re_squares, count);
-        return (parts_ == 1 ? re : std::hypot(re, of_part(sums.im, sums.im_squares, count))) * (1 + 1e-9);
+    double of(const SampleSums &sums, double count) const {
+        using enum GlynnSampler::Sums;
+        const double of_re = of_part(sums[re], sums[re_squares], count);
+        return (parts_ == 1 ? of_re : std::hypot(of_re, of_part(sums[im], sums[im_squares], count))) *
+               (1 + 1e-9);
     }
 
   private:
@@ -345,8 +257,7 @@ template <class Value> class Additive final : public EstimateTask {
         for (const Sampled &one : sampled_) {
             const auto sum = [&one](std::uint64_t first, std::span<SampleSums> sums, SampleDevices *) {
                 parallel_for(sums.size(), [&](std::uint64_t k) {
-                    const GlynnSampler::Sums x = one.sampler.draw(one.seed, first + k);
-                    sums[k] = {x.re, x.im, x.re_squares, x.im_squares};
+                    sums[k] = one.sampler.draw(one.seed, first + k);
                     call().advance(1);
                 });
             };
@@ -372,7 +283,7 @@ template <class Value> class Additive final : public EstimateTask {
             const CurrentCall part = for_block(k, store);
             const Disc before = all;
             const std::int64_t samples_before = out.samples;
-            SampleSums sums(4, 0.0);
+            SampleSums sums(GlynnSampler::all_sums, 0.0);
             std::int64_t pieces = 0;
             const auto take = [&](std::span<const SampleSums> next) {
                 for (const SampleSums &one : next) add(sums, one);
@@ -395,8 +306,8 @@ template <class Value> class Additive final : public EstimateTask {
         const double log_scale = one.sampler.log_bound();
         const double exp2 = std::floor(log_scale / std::numbers::ln2);
         const double scale = std::exp(log_scale - exp2 * std::numbers::ln2);
-        const GlynnSampler::Sums all{sums[0], sums[1], sums[2], sums[3]};
-        return {Complex(all.re, all.im) / count * scale, (radius_.of(all, count) + one.rounding) * scale,
+        const Complex all(sums[GlynnSampler::re], sums[GlynnSampler::im]);
+        return {all / count * scale, (radius_.of(sums, count) + one.rounding) * scale,
                 static_cast<std::int64_t>(exp2) + one.exp2};
     }
 
@@ -420,6 +331,92 @@ template <class Value> class Additive final : public EstimateTask {
 };
 
 } // namespace
+
+GlynnSampler::GlynnSampler(Pattern pattern, std::vector<Complex> entries, std::vector<double> off)
+    : a_(std::move(pattern)) {
+    const Pattern &a = a_;
+    const auto normal = count_of_normal(entries);
+    const double scaled = scale_norms(a, entries, off);
+    std::vector<double> row(at(a.rows), 0.0), row_off(at(a.rows), 0.0);
+    std::size_t longest = 0;
+    for_entries(a, [&](std::size_t i, std::size_t, std::size_t k) {
+        row[i] += std::abs(entries[k]) + off[k];
+        row_off[i] += off[k];
+    });
+    for (std::int32_t i = 0; i < a.rows; ++i) longest = std::max(longest, a.row(i).size());
+    double by_rows = 0;
+    for (const double x : row) by_rows += std::log(x) + 1e-14;
+    const double log = std::min(by_rows, a.rows * std::log(singular_value_above(a, entries)));
+    const double of_row = std::exp(log / a.rows);
+    log_bound_ = scaled + log;
+    re_.reserve(entries.size());
+    im_.reserve(entries.size());
+    for (const Complex &x : entries) {
+        re_.push_back(x.real() / of_row);
+        im_.push_back(x.imag() / of_row);
+    }
+    // Without k of the rows the product is at most exp(k / 2), so with each row's sum off by so much it is
+    // off by (1 + sqrt(e) so much)^n - 1; where the rows' sums are the bound, by (1 + its share of each
+    // sum)^n - 1.
+    const double widest = *std::max_element(row.begin(), row.end()) / of_row;
+    double most_off = 0;
+    for (std::size_t i = 0; i < row.size(); ++i)
+        if (row_off[i] > 0)
+            most_off = std::max(most_off, row_off[i] / (log < by_rows ? of_row : std::min(of_row, row[i])));
+    const double in_sums = std::max(widest, 1.0) * static_cast<double>(longest + 8) * 0x1p-52;
+    rounding_ = std::expm1(a.rows * std::log1p(1.7 * (in_sums + most_off)));
+    // Scaling has brought the smallest ones so far down that they may have lost digits: as entries that are
+    // off.
+    if (count_of_normal(entries) < normal)
+        rounding_ += a.rows * static_cast<double>(longest) * std::exp(by_rows - log - 690);
+}
+
+SampleSums GlynnSampler::draw(std::uint64_t seed, std::uint64_t number) const {
+    SampleSums sums(all_sums, 0.0);
+    std::vector<double> sign(at(a_.rows));
+    for (std::int64_t s = 0; s < chunk_samples; ++s) {
+        Randomness random(seed,
+                          number * static_cast<std::uint64_t>(chunk_samples) + static_cast<std::uint64_t>(s));
+        double product = 1, imaginary = 0;
+        std::uint64_t bits = 0;
+        for (std::size_t j = 0; j < sign.size(); ++j, bits >>= 1) {
+            if (j % 64 == 0) bits = random.next();
+            sign[j] = (bits & 1) != 0 ? -1 : 1;
+            product *= sign[j];
+        }
+        std::size_t k = 0;
+        for (std::int32_t i = 0; i < a_.rows; ++i) {
+            double x = 0, y = 0;
+            for (const std::int32_t j : a_.row(i)) {
+                x += sign[at(j)] * re_[k];
+                y += sign[at(j)] * im_[k++];
+            }
+            const double next = product * x - imaginary * y;
+            imaginary = product * y + imaginary * x;
+            product = next;
+        }
+        sums[re] += product;
+        sums[im] += imaginary;
+        sums[re_squares] += product * product;
+        sums[im_squares] += imaginary * imaginary;
+    }
+    return sums;
+}
+
+std::int64_t GlynnSampler::bytes() const {
+    return static_cast<std::int64_t>(re_.size() * (2 * sizeof(double) + sizeof(std::int32_t)));
+}
+
+std::string GlynnSampler::digest() const {
+    return digest_of_bytes(written(a_.row_ptr) + written(a_.col) + written(re_) + written(im_) +
+                           written(std::vector<double>{log_bound_}));
+}
+
+double GlynnSampler::seconds_of_chunk() const {
+    constexpr double of_entry = 1.5e-9, of_row = 5e-9;
+    return static_cast<double>(chunk_samples) *
+           (of_entry * static_cast<double>(re_.size()) + of_row * static_cast<double>(a_.rows));
+}
 
 std::unique_ptr<EstimateTask> additive_estimate(const InputPattern &input, const Values &values,
                                                 const Options &options, const EstimateRequest &request) {

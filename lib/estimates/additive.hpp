@@ -5,6 +5,7 @@
 // so that all have about one norm, where the second bound is least.
 #pragma once
 
+#include "lib/estimates/sample_pieces.hpp"
 #include "preprocess/pattern.hpp"
 
 #include <complex>
@@ -18,15 +19,13 @@ class GlynnSampler {
   public:
     static constexpr std::int64_t chunk_samples = 256;
 
-    struct Sums { // of samples, as shares of the bound
-        double re = 0, im = 0, re_squares = 0, im_squares = 0;
-    };
+    enum Sums { re, im, re_squares, im_squares, all_sums }; // of samples, as shares of the bound
 
     // Not of a matrix that has no perfect matching. off: how far each entry may be from the truth.
     GlynnSampler(Pattern a, std::vector<std::complex<double>> entries, std::vector<double> off);
 
     // Of chunk `number`, always the same ones.
-    Sums draw(std::uint64_t seed, std::uint64_t number) const;
+    SampleSums draw(std::uint64_t seed, std::uint64_t number) const;
 
     double log_bound() const { return log_bound_; } // of a sample's absolute value
     double rounding() const { return rounding_; }   // of a sample, as a share of the bound

@@ -40,6 +40,50 @@ Options options_of_exact_blocks(const Options &given) {
     return options;
 }
 
+// The entries' absolute values, of a real matrix.
+Values absolute(Values values) {
+    for (double &x : values.real) x = std::fabs(x);
+    for (Gaussian &x : values.wide) x.re = abs(x.re);
+    return values;
+}
+
+// That all terms have; 0: they have no common one, or nobody sees it.
+int sign_of_terms(const InputPattern &input, const Values &values) {
+    if (!some_negative(values)) return 1;
+    return some_complex(values) ? 0 : sign_by_lines(root_block<Tracked>(input, values));
+}
+
+std::string digest_of(const InputPattern &input) {
+    const std::vector<std::int32_t> numbers{input.pattern.rows, input.pattern.cols, input.free_rows,
+                                            input.free_columns, input.repeats};
+    return digest_of_bytes(written(numbers) + written(input.pattern.row_ptr) + written(input.pattern.col));
+}
+
+std::string digest_of(const Options &given, const EstimateRequest &request) {
+    const Passes &p = given.passes;
+    std::vector<std::uint64_t> numbers{request.seed, static_cast<std::uint64_t>(request.method),
+                                       static_cast<std::uint64_t>(request.samples), given.seed};
+    for (const bool flag : {p.matching, p.dulmage_mendelsohn, p.degree_1, p.degree_2, p.forbert_marx,
+                            p.merging, p.scaling, p.periodic, given.decompose_as_published})
+        numbers.push_back(flag);
+    return digest_of_bytes(written(numbers) + written(std::vector<double>{request.epsilon, request.delta}));
+}
+
+std::unique_ptr<EstimateTask> planned(const InputPattern &input, const Values &values, const Options &options,
+                                      const EstimateRequest &request) {
+    const int sign = request.method == EstimateMethod::glynn ? 0 : sign_of_terms(input, values);
+    const bool of_nonnegative =
+        request.method == EstimateMethod::nesting || request.method == EstimateMethod::rejection;
+    if (sign == 0 && of_nonnegative)
+        throw Error(
+            PERM_BAD_MATRIX,
+            "some entries are negative or complex: this method is for nonnegative matrices, and those "
+            "that signs of rows and columns make nonnegative; use auto or glynn, whose error is "
+            "additive");
+    if (sign == 0) return additive_estimate(input, values, options, request);
+    return nonnegative_estimate(input, absolute(values), sign, options, request);
+}
+
 } // namespace
 
 template <class Value>
@@ -92,62 +136,6 @@ template <class Value> void BlocksLeft<Value>::compute(Left one) {
 template class BlocksLeft<Tracked>;
 template class BlocksLeft<Gaussian>;
 
-namespace {
-
-// The entries' absolute values, of a real matrix.
-Values absolute(Values values) {
-    for (double &x : values.real) x = std::fabs(x);
-    for (Gaussian &x : values.wide) x.re = abs(x.re);
-    return values;
-}
-
-// That all terms have; 0: they have no common one, or nobody sees it.
-int sign_of_terms(const InputPattern &input, const Values &values) {
-    if (!some_negative(values)) return 1;
-    return some_complex(values) ? 0 : sign_by_lines(root_block<Tracked>(input, values));
-}
-
-std::string digest_of(const InputPattern &input) {
-    const std::vector<std::int32_t> numbers{input.pattern.rows, input.pattern.cols, input.free_rows,
-                                            input.free_columns, input.repeats};
-    return digest_of_bytes(written(numbers) + written(input.pattern.row_ptr) + written(input.pattern.col));
-}
-
-std::string digest_of(const Options &given, const EstimateRequest &request) {
-    const Passes &p = given.passes;
-    const std::vector<std::uint64_t> numbers{request.seed,
-                                             static_cast<std::uint64_t>(request.method),
-                                             static_cast<std::uint64_t>(request.samples),
-                                             given.seed,
-                                             p.matching,
-                                             p.dulmage_mendelsohn,
-                                             p.degree_1,
-                                             p.degree_2,
-                                             p.forbert_marx,
-                                             p.merging,
-                                             p.scaling,
-                                             p.periodic,
-                                             given.decompose_as_published};
-    return digest_of_bytes(written(numbers) + written(std::vector<double>{request.epsilon, request.delta}));
-}
-
-std::unique_ptr<EstimateTask> planned(const InputPattern &input, const Values &values, const Options &options,
-                                      const EstimateRequest &request) {
-    const int sign = request.method == EstimateMethod::glynn ? 0 : sign_of_terms(input, values);
-    const bool of_nonnegative =
-        request.method == EstimateMethod::nesting || request.method == EstimateMethod::rejection;
-    if (sign == 0 && of_nonnegative)
-        throw Error(
-            PERM_BAD_MATRIX,
-            "some entries are negative or complex: this method is for nonnegative matrices, and those "
-            "that signs of rows and columns make nonnegative; use auto or glynn, whose error is "
-            "additive");
-    if (sign == 0) return additive_estimate(input, values, options, request);
-    return nonnegative_estimate(input, absolute(values), sign, options, request);
-}
-
-} // namespace
-
 std::unique_ptr<const EstimateTask> EstimateTask::of(InputPattern input, Values values,
                                                      const Options &options, const EstimateRequest &request) {
     const auto begun = std::chrono::steady_clock::now();
@@ -183,9 +171,7 @@ ShardCount EstimateTask::shards() const {
     constexpr double least_seconds = 0.02;
     double most = 1;
     for (const SamplePieces &one : pieces_) most = std::max(most, static_cast<double>(one.expected()));
-    ShardCount out;
-    out.count = static_cast<std::int64_t>(std::clamp(std::floor(seconds() / least_seconds), 1.0, most));
-    out.seconds = seconds() / static_cast<double>(out.count);
+    ShardCount out = shards_of(seconds(), most, least_seconds);
     out.more_may_follow = true;
     return out;
 }
@@ -197,14 +183,7 @@ std::uint64_t EstimateTask::first_of(std::uint64_t shard, const SamplePieces &pi
     return std::min(pieces.limit(), whole + part);
 }
 
-KeptAbout EstimateTask::about() const {
-    KeptAbout it;
-    it.n = n_;
-    it.entries = entries_;
-    it.way = method();
-    it.seconds = seconds();
-    return it;
-}
+KeptAbout EstimateTask::about() const { return {n_, entries_, method(), seconds()}; }
 
 void EstimateTask::tell(const MatrixEstimate &found, KeptAbout &about) const {
     about.samples = found.samples;

@@ -11,7 +11,7 @@
 #include "lib/plan/plan.hpp"
 #include "lib/run/call.hpp"
 #include "lib/run/tasks.hpp"
-#include "lib/samples/sampler.hpp"
+#include "lib/samples/walk_sampler.hpp"
 
 #include <cstdint>
 #include <memory>

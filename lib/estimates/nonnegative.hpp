@@ -4,9 +4,8 @@
 #include "jit/driver/gpu_properties.hpp"
 #include "lib/bounds/potential.hpp"
 #include "lib/estimates/sample_pieces.hpp"
-#include "lib/estimates/stopping_rules.hpp"
 #include "lib/run/call.hpp"
-#include "lib/samples/sampler.hpp"
+#include "lib/samples/walk_sampler.hpp"
 
 #include <functional>
 #include <memory>

@@ -80,67 +80,16 @@ class PolynomialProducts {
     const std::function<void(std::size_t)> &done_;
 };
 
-} // namespace
-
-// As measured, in units of a form times a monomial.
-double products_of_binary_forms(double n) { return std::min(n * (n + 1) / 2, 4 * std::pow(n, 1.6)); }
-
-std::vector<std::uint64_t> product_of_binary_forms(const Montgomery &field,
-                                                   const std::vector<std::uint64_t> &forms,
-                                                   const std::function<void(std::size_t)> &done) {
-    return PolynomialProducts(field, forms, done).of(0, forms.size() / 2);
-}
-
-namespace {
-
-// Of exponents in lexicographic order, those of one sum.
-class LexicographicOrder {
-  public:
-    // Of sums up to n.
-    LexicographicOrder(std::int32_t n, std::size_t variables)
-        : variables_(variables), sums_(at(n) + 1), up_to_(variables * sums_, 1) {
-        for (std::size_t k = 1; k < variables; ++k)
-            for (std::size_t sum = 0; sum < sums_; ++sum)
-                up_to_[k * sums_ + sum] =
-                    up_to_[(k - 1) * sums_ + sum] + (sum > 0 ? up_to_[k * sums_ + sum - 1] : 0);
-    }
-
-    // How many come before; each exponent has the smaller ones before it, with all of the rest.
-    std::int64_t place(const std::int32_t *e, std::int32_t sum) const {
-        std::int64_t before = 0;
-        for (std::size_t t = 0; t + 1 < variables_; ++t) {
-            const std::int64_t *const rest = &up_to_[(variables_ - 1 - t) * sums_];
-            before += rest[sum] - rest[sum - e[t]];
-            sum -= e[t];
-        }
-        return before;
-    }
-
-    // The next ones; false: these are the last.
-    bool step(std::int32_t *e) const {
-        std::size_t q = variables_ - 1;
-        while (q > 0 && e[q] == 0) --q;
-        if (q == 0) return false;
-        const std::int32_t left = e[q] - 1;
-        e[q] = 0;
-        ++e[q - 1];
-        e[variables_ - 1] = left;
-        return true;
-    }
-
-  private:
-    std::size_t variables_, sums_;
-    std::vector<std::int64_t> up_to_; // exponents of so many variables whose sum is at most that
-};
-
-// Of exponents of this sum less one of variable t, among all monomials.
-std::int32_t place_divided(const LexicographicOrder &order, std::vector<std::int32_t> &e, std::size_t t,
-                           std::int32_t sum, const std::vector<std::size_t> &below) {
-    if (e[t] == 0) return Monomials::none;
-    --e[t];
-    const std::int64_t place = order.place(e.data(), sum - 1);
-    ++e[t];
-    return static_cast<std::int32_t>(static_cast<std::int64_t>(below[at(sum) - 1]) + place);
+// The next exponents of the same sum in lexicographic order; false: these are the last.
+bool step(std::vector<std::int32_t> &e) {
+    std::size_t q = e.size() - 1;
+    while (q > 0 && e[q] == 0) --q;
+    if (q == 0) return false;
+    const std::int32_t left = e[q] - 1;
+    e[q] = 0;
+    ++e[q - 1];
+    e.back() = left;
+    return true;
 }
 
 // Divides each form by its first coefficient, unless that is 0; `scale` is multiplied by these.
@@ -189,6 +138,15 @@ double bytes_at_work(std::int32_t variables) { return variables == 2 ? 64 : 16; 
 
 } // namespace
 
+// As measured, in units of a form times a monomial.
+double products_of_binary_forms(double n) { return std::min(n * (n + 1) / 2, 4 * std::pow(n, 1.6)); }
+
+std::vector<std::uint64_t> product_of_binary_forms(const Montgomery &field,
+                                                   const std::vector<std::uint64_t> &forms,
+                                                   const std::function<void(std::size_t)> &done) {
+    return PolynomialProducts(field, forms, done).of(0, forms.size() / 2);
+}
+
 double monomial_count(std::int32_t n, std::int32_t variables) {
     double count = 1;
     for (std::int32_t k = 1; k < variables; ++k) count *= static_cast<double>(n + k) / k;
@@ -201,7 +159,6 @@ Monomials::Monomials(std::int32_t n, std::int32_t variables) : n_(n), variables_
         below_.resize(at(n) + 2, 1);
         return;
     }
-    const LexicographicOrder order(n, written);
     PolledSteps steps;
     divided_.resize(written);
     const auto all = static_cast<std::size_t>(monomial_count(n, variables));
@@ -209,6 +166,8 @@ Monomials::Monomials(std::int32_t n, std::int32_t variables) : n_(n), variables_
     for (std::vector<std::int32_t> &of_variable : divided_) of_variable.reserve(all);
     std::vector<std::int32_t> e(written);
     for (std::int32_t d = 0; d <= n; ++d) {
+        // Those that have a variable, divided by it, are all of one degree less, in their order.
+        std::vector<std::size_t> divided(written, d == 0 ? 0 : below_[at(d) - 1]);
         std::fill(e.begin(), e.end(), 0);
         e.back() = d;
         std::size_t count = 0;
@@ -216,9 +175,9 @@ Monomials::Monomials(std::int32_t n, std::int32_t variables) : n_(n), variables_
             steps.take(8 * static_cast<std::int64_t>(written));
             exponents_.insert(exponents_.end(), e.begin(), e.end());
             for (std::size_t t = 0; t < written; ++t)
-                divided_[t].push_back(place_divided(order, e, t, d, below_));
+                divided_[t].push_back(e[t] == 0 ? none : static_cast<std::int32_t>(divided[t]++));
             ++count;
-        } while (order.step(e.data()));
+        } while (step(e));
         below_.push_back(below_.back() + count);
     }
 }

@@ -180,27 +180,6 @@ double bits_by_rows(const IntegerBlock &x, const IntegerBlock &y) {
     return std::ceil(bits);
 }
 
-} // namespace
-
-IntegerFactors integer_factors(ExactBlock u, ExactBlock v) {
-    const std::int32_t n = u.pattern.rows;
-    if (u.pattern.cols > n && monomial_count(n, n) <= most_monomials) multiply_out(u, v);
-    std::vector<Term> terms = terms_of(std::move(u), std::move(v));
-    leave_out(terms);
-    for (Term &term : terms) balance(term);
-    IntegerFactors out{integer_rows(block_of(terms, &Term::u, n)), integer_rows(block_of(terms, &Term::v, n)),
-                       false};
-    out.has_zero_line = has_zero_row(out.u) || has_zero_row(out.v);
-    return out;
-}
-
-std::int64_t permanent_bits(const IntegerFactors &factors) {
-    return static_cast<std::int64_t>(
-        std::min(bits_by_rows(factors.u, factors.v), bits_by_rows(factors.v, factors.u)));
-}
-
-namespace {
-
 using Part = std::array<std::uint64_t, 2>; // by root of -1 modulo the prime; of integers the first
 
 std::int64_t bytes_of_numbers(const IntegerBlock &a) {
@@ -222,6 +201,23 @@ std::vector<std::uint64_t> in_field(std::vector<std::uint64_t> values, const Mon
 }
 
 } // namespace
+
+IntegerFactors integer_factors(ExactBlock u, ExactBlock v) {
+    const std::int32_t n = u.pattern.rows;
+    if (u.pattern.cols > n && monomial_count(n, n) <= most_monomials) multiply_out(u, v);
+    std::vector<Term> terms = terms_of(std::move(u), std::move(v));
+    leave_out(terms);
+    for (Term &term : terms) balance(term);
+    IntegerFactors out{integer_rows(block_of(terms, &Term::u, n)), integer_rows(block_of(terms, &Term::v, n)),
+                       false};
+    out.has_zero_line = has_zero_row(out.u) || has_zero_row(out.v);
+    return out;
+}
+
+std::int64_t permanent_bits(const IntegerFactors &factors) {
+    return static_cast<std::int64_t>(
+        std::min(bits_by_rows(factors.u, factors.v), bits_by_rows(factors.v, factors.u)));
+}
 
 ProductTask::ProductTask(const perm_factors *given, const Options &options)
     : options_(options), charge_(&call().memory()) {
@@ -270,22 +266,12 @@ void ProductTask::require_limits() const {
 TaskIdentity ProductTask::identity() const { return {TaskIdentity::product, {{digest_, "other factors"}}}; }
 
 ShardCount ProductTask::shards() const {
-    constexpr double least_seconds = 0.01;
-    const double seconds = serial_seconds(), most = factors_.is_gaussian() ? residues() / 2 : residues();
-    ShardCount shards;
-    shards.count =
-        static_cast<std::int64_t>(std::clamp(std::floor(seconds / least_seconds), 1.0, std::max(most, 1.0)));
-    shards.seconds = seconds / static_cast<double>(shards.count);
-    return shards;
+    return shards_of(serial_seconds(), factors_.is_gaussian() ? residues() / 2 : residues());
 }
 
 KeptAbout ProductTask::about() const {
-    KeptAbout it;
-    it.n = n();
-    it.entries = entries_;
-    it.way = engine_name(is_known() ? Engine::none : Engine::low_rank);
-    it.seconds = serial_seconds() / options_.threads;
-    return it;
+    return {n(), entries_, engine_name(is_known() ? Engine::none : Engine::low_rank),
+            serial_seconds() / options_.threads};
 }
 
 Gaussian ProductTask::permanent(PieceStore *store) const {

@@ -331,6 +331,14 @@ EngineResult by_balls(const PlanarWork &work, const Block &block) {
     return result;
 }
 
+// An inverse has been seen to lose twice the bits of its determinant.
+int bits_needed(int bits, double relative_error) {
+    constexpr int of_double = 54, apart = 64;
+    const double lost = std::max(0.0, bits + std::log2(relative_error));
+    const double needed = of_double + 2 * std::min(lost, double{most_ball_bits});
+    return std::min(apart * static_cast<int>(std::ceil(needed / apart)), most_ball_bits);
+}
+
 } // namespace
 
 EngineResult run_planar(const EngineRun &run, const EngineInput &input) {
@@ -342,18 +350,6 @@ EngineResult run_planar(const EngineRun &run, const EngineInput &input) {
                                 [&](std::uint64_t matrix) { return modulo(work, *residues, matrix); });
     return by_balls(work, *input.block());
 }
-
-namespace {
-
-// An inverse has been seen to lose twice the bits of its determinant.
-int bits_needed(int bits, double relative_error) {
-    constexpr int of_double = 54, apart = 64;
-    const double lost = std::max(0.0, bits + std::log2(relative_error));
-    const double needed = of_double + 2 * std::min(lost, double{most_ball_bits});
-    return std::min(apart * static_cast<int>(std::ceil(needed / apart)), most_ball_bits);
-}
-
-} // namespace
 
 DerivativesInBits planar_derivatives(const PlanarPlan &plan, int bits, const BallEntries &entries) {
     const double each = bytes_of_ball(bits);

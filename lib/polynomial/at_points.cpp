@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -40,30 +41,6 @@ Values typical_values(const InputPattern &input, const void *values, std::int64_
     return typical;
 }
 
-} // namespace
-
-void AtPoints::put(InputPattern input, const void *values, std::int64_t points, std::int64_t bytes,
-                   Options options, const std::string *plan) {
-    points_ = points;
-    bytes_ = bytes;
-    options.checkpoint.clear(); // the polynomial's
-    const Charge charge(&call().memory(), bytes_);
-    const std::int64_t stride = value_count(as_given(input));
-    const Values known = typical_values(input, values, points);
-    plan_ = plan_for(std::move(input), known, options, plan);
-    const BatchWays by_plan{nullptr, nullptr, idle_tapes_, false};
-    task_.emplace(plan_in_blocks(plan_), by_plan, values, stride, points);
-}
-
-std::vector<Outcome> AtPoints::outcomes(PieceStore *store) const {
-    const Charge charge(&call().memory(), bytes_);
-    std::vector<Outcome> out;
-    for (BatchAnswer &answer : task_->run(store, {})) out.push_back(std::get<Outcome>(std::move(answer)));
-    return out;
-}
-
-namespace {
-
 // Newton's divided differences at 0, 1, 2, ..., multiplied out.
 std::vector<std::uint64_t> interpolated(const Montgomery &field, std::vector<std::uint64_t> values) {
     PolledSteps steps;
@@ -87,10 +64,6 @@ std::vector<std::uint64_t> interpolated(const Montgomery &field, std::vector<std
     return coefficients;
 }
 
-std::string text_of(const Gaussian &x) {
-    return is_real(x) ? x.re.get_str() : x.re.get_str() + ' ' + x.im.get_str();
-}
-
 class ByResidues final : public AtPoints {
   public:
     ByResidues(const LinearEntries &entries, const Options &options, const std::string *plan)
@@ -98,8 +71,9 @@ class ByResidues final : public AtPoints {
         const auto points = static_cast<std::int64_t>(entries.degree + 1);
         constexpr std::int64_t of_text = sizeof(std::string) + sizeof(const char *) + 32;
         const std::int64_t bytes = of_text * points * static_cast<std::int64_t>(entries.values());
-        take_texts(entries, points, bytes);
-        put(entries.input_of(PERM_VALUE_TEXT), values_.data(), points, bytes, options, plan);
+        put_texts(entries, points, bytes, options, plan, [&](std::size_t x, std::size_t k) {
+            return entries.constant_at(k) + Gaussian{mpq_class(x), 0} * entries.linear_at(k);
+        });
     }
 
     std::vector<Outcome> coefficients(PieceStore *store) const override {
@@ -117,32 +91,8 @@ class ByResidues final : public AtPoints {
     }
 
   private:
-    void take_texts(const LinearEntries &entries, std::int64_t points, std::int64_t bytes) {
-        const Charge charge(&call().memory(), bytes);
-        PolledSteps steps;
-        for (std::int64_t x = 0; x < points; ++x)
-            for (std::size_t k = 0; k < entries.values(); ++k) {
-                steps.take(256);
-                texts_.push_back(
-                    text_of(entries.constant_at(k) + Gaussian{mpq_class(x), 0} * entries.linear_at(k)));
-            }
-        for (const std::string &text : texts_) values_.push_back(text.c_str());
-    }
-
     const Montgomery field_;
-    std::vector<std::string> texts_;
-    std::vector<const char *> values_;
 };
-
-} // namespace
-
-std::unique_ptr<Substitution> by_residues(const LinearEntries &entries, const Options &options,
-                                          const std::string *plan) {
-    if (static_cast<std::uint64_t>(entries.degree) >= options.modulus) return nullptr;
-    return std::make_unique<ByResidues>(entries, options, plan);
-}
-
-namespace {
 
 struct Whole {
     mpz_class re, im;
@@ -264,13 +214,10 @@ class Circle {
 constexpr double far = 0x1p900; // beyond it, and below its inverse, products may leave the range of double
 
 // c and l r as doubles; none: one lies beyond what is safe.
-struct Doubles {
-    double re, im;
-};
-std::optional<Doubles> as_doubles(const Gaussian &x, std::int64_t exp2) {
+std::optional<std::complex<double>> as_doubles(const Gaussian &x, std::int64_t exp2) {
     const auto part = [exp2](const mpq_class &y) { return shifted(y, exp2).get_d(); };
-    const Doubles out{part(x.re), part(x.im)};
-    for (const auto &[y, exact] : {std::pair(out.re, &x.re), std::pair(out.im, &x.im)})
+    const std::complex<double> out(part(x.re), part(x.im));
+    for (const auto &[y, exact] : {std::pair(out.real(), &x.re), std::pair(out.imag(), &x.im)})
         if (*exact != 0 && !(std::abs(y) < far && std::abs(y) > 1 / far)) return {};
     return out;
 }
@@ -286,8 +233,7 @@ class OnCircle final : public AtPoints {
         const auto points = static_cast<std::int64_t>(circle_.values() + 1);
         const std::int64_t bytes = bytes_of_values(entries, options, circle_.values());
         if (options.precision == Precision::dd) {
-            take_texts(entries, bytes);
-            put(entries.input_of(PERM_VALUE_TEXT), pointers_.data(), points, bytes, options, plan);
+            put_texts(entries, points, bytes, options, plan, exact_numbers(entries));
             return;
         }
         if (!take_values(entries, bytes)) return;
@@ -337,7 +283,7 @@ class OnCircle final : public AtPoints {
     bool take_values(const LinearEntries &entries, std::int64_t bytes) {
         const Charge charge(&call().memory(), bytes);
         const std::size_t each = entries.values();
-        std::vector<Doubles> constant, linear;
+        std::vector<std::complex<double>> constant, linear;
         PolledSteps steps;
         for (std::size_t k = 0; k < each; ++k) {
             steps.take(64);
@@ -347,51 +293,38 @@ class OnCircle final : public AtPoints {
             constant.push_back(*c);
             linear.push_back(*l);
         }
-        const auto size = [](const Doubles &x) { return std::abs(x.re) + std::abs(x.im); };
-        for (std::size_t k = 0; k < each; ++k) {
-            values_.push_back(size(constant[k]) + size(linear[k]));
-            values_.push_back(0);
-        }
+        const auto size = [](const auto &x) { return std::abs(x.real()) + std::abs(x.imag()); };
+        for (std::size_t k = 0; k < each; ++k) values_.emplace_back(size(constant[k]) + size(linear[k]));
         for (std::size_t j = 0; j < circle_.values(); ++j) {
-            const double re = circle_.cosine(j), im = circle_.sine(j);
+            const std::complex<double> root(circle_.cosine(j), circle_.sine(j));
             for (std::size_t k = 0; k < each; ++k) {
                 steps.take(8);
-                const Doubles &c = constant[k], &l = linear[k];
-                values_.push_back(c.re + (l.re * re - l.im * im));
-                values_.push_back(c.im + (l.re * im + l.im * re));
+                values_.push_back(constant[k] + linear[k] * root);
             }
         }
         return true;
     }
 
     // The same exactly, but for the roots of unity.
-    void take_texts(const LinearEntries &entries, std::int64_t bytes) {
-        const Charge charge(&call().memory(), bytes);
-        const std::size_t each = entries.values();
-        PolledSteps steps;
+    NumberAt exact_numbers(const LinearEntries &entries) const {
         std::vector<Gaussian> linear;
-        for (std::size_t k = 0; k < each; ++k) {
+        for (std::size_t k = 0; k < entries.values(); ++k) {
             const Gaussian l = entries.linear_at(k);
             linear.push_back({shifted(l.re, circle_.exp2()), shifted(l.im, circle_.exp2())});
-            const mpq_class size = exact_size(entries.constant_at(k)) + exact_size(linear.back());
-            texts_.push_back(size.get_str());
         }
-        for (std::size_t j = 0; j < circle_.values(); ++j) {
-            const Gaussian root = circle_.root(j);
-            for (std::size_t k = 0; k < each; ++k) {
-                steps.take(1024);
-                const Gaussian x = entries.constant_at(k) + linear[k] * root;
-                texts_.push_back(x.re.get_str() + ' ' + x.im.get_str());
-            }
-        }
-        for (const std::string &text : texts_) pointers_.push_back(text.c_str());
+        return [this, &entries, linear, root = Gaussian()](std::size_t point, std::size_t k) mutable {
+            const Gaussian constant = entries.constant_at(k);
+            if (point == 0) return Gaussian{exact_size(constant) + exact_size(linear[k]), 0};
+            if (k == 0) root = circle_.root(point - 1);
+            return constant + linear[k] * root;
+        };
     }
 
     // Each entry that is computed with is within 2^-49 of what stands for it in |C| + r |L|: its numbers are
     // made doubles, multiplied, added; of texts within 2^-127. So the permanent moves by
     // ((1 + 2^-49)^n - 1) perm(|C| + r |L|), whose entries are rounded less than that.
     Scaled moved_by_rounding(const Outcome &magnitude) const {
-        const double share = std::expm1(lines_ * (texts_.empty() ? 0x1p-48 : 0x1p-126)) * (1 + 0x1p-40);
+        const double share = std::expm1(lines_ * (has_texts() ? 0x1p-126 : 0x1p-48)) * (1 + 0x1p-40);
         const Ball most = Ball{{}, size_of(exact_number(magnitude))} + Ball{{}, magnitude.error};
         return (Ball{make_scaled(share), {}} * Ball{{}, most.error}).error;
     }
@@ -399,20 +332,56 @@ class OnCircle final : public AtPoints {
     const double lines_;
     const std::size_t degree_;
     const Circle circle_;
-    std::vector<double> values_;
-    std::vector<std::string> texts_; // instead
-    std::vector<const char *> pointers_;
+    std::vector<std::complex<double>> values_; // or texts instead
 };
-
-bool is_real_matrix(const LinearEntries &entries) {
-    return !some_complex(entries.constant) && !some_complex(entries.linear);
-}
 
 } // namespace
 
+void AtPoints::put(InputPattern input, const void *values, std::int64_t points, std::int64_t bytes,
+                   Options options, const std::string *plan) {
+    points_ = points;
+    bytes_ = bytes;
+    options.checkpoint.clear(); // the polynomial's
+    const Charge charge(&call().memory(), bytes_);
+    const std::int64_t stride = value_count(as_given(input));
+    const Values known = typical_values(input, values, points);
+    plan_ = plan_for(std::move(input), known, options, plan);
+    const BatchWays by_plan{nullptr, nullptr, idle_tapes_, false};
+    task_.emplace(plan_in_blocks(plan_), by_plan, values, stride, points);
+}
+
+void AtPoints::put_texts(const LinearEntries &entries, std::int64_t points, std::int64_t bytes,
+                         const Options &options, const std::string *plan, const NumberAt &number) {
+    Charge charge(&call().memory(), bytes);
+    PolledSteps steps;
+    for (std::size_t point = 0; point < at(points); ++point)
+        for (std::size_t k = 0; k < entries.values(); ++k) {
+            steps.take(1024);
+            const Gaussian x = number(point, k);
+            texts_.push_back(is_real(x) ? x.re.get_str() : x.re.get_str() + ' ' + x.im.get_str());
+        }
+    for (const std::string &text : texts_) pointers_.push_back(text.c_str());
+    charge.resize(0);
+    put(entries.input_of(PERM_VALUE_TEXT), pointers_.data(), points, bytes, options, plan);
+}
+
+std::vector<Outcome> AtPoints::outcomes(PieceStore *store) const {
+    const Charge charge(&call().memory(), bytes_);
+    std::vector<Outcome> out;
+    for (BatchAnswer &answer : task_->run(store, {})) out.push_back(std::get<Outcome>(std::move(answer)));
+    return out;
+}
+
+std::unique_ptr<Substitution> by_residues(const LinearEntries &entries, const Options &options,
+                                          const std::string *plan) {
+    if (static_cast<std::uint64_t>(entries.degree) >= options.modulus) return nullptr;
+    return std::make_unique<ByResidues>(entries, options, plan);
+}
+
 std::unique_ptr<Substitution> on_circle(const LinearEntries &entries, const Options &options,
                                         const std::string *plan) {
-    auto circle = std::make_unique<OnCircle>(entries, options, plan, is_real_matrix(entries));
+    const bool real = !some_complex(entries.constant) && !some_complex(entries.linear);
+    auto circle = std::make_unique<OnCircle>(entries, options, plan, real);
     if (!circle->is_possible()) return nullptr;
     return circle;
 }

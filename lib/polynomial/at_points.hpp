@@ -4,7 +4,9 @@
 #include "lib/execute/batch.hpp"
 #include "lib/polynomial/substitution.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,7 +16,7 @@ namespace libperm {
 class AtPoints : public Substitution {
   public:
     bool is_possible() const { return task_.has_value(); } // values were put
-    const Plan &plan() const override { return plan_; }
+    const Plan &plan_made() const override { return plan_; }
     const Task &task() const override { return *task_; }
     double seconds() const override { return plan_.seconds * static_cast<double>(points_); }
 
@@ -25,6 +27,12 @@ class AtPoints : public Substitution {
     void put(InputPattern input, const void *values, std::int64_t points, std::int64_t bytes, Options options,
              const std::string *plan);
 
+    // The same with texts: of value k at a point its number there.
+    using NumberAt = std::function<Gaussian(std::size_t point, std::size_t k)>;
+    void put_texts(const LinearEntries &entries, std::int64_t points, std::int64_t bytes,
+                   const Options &options, const std::string *plan, const NumberAt &number);
+    bool has_texts() const { return !texts_.empty(); }
+
     // Of a store of one shard alone: none.
     std::vector<Outcome> outcomes(PieceStore *store) const;
 
@@ -32,6 +40,8 @@ class AtPoints : public Substitution {
     Plan plan_;
     IdleTapes idle_tapes_;
     std::int64_t points_ = 0, bytes_ = 0;
+    std::vector<std::string> texts_;
+    std::vector<const char *> pointers_; // to these
     std::optional<BatchTask> task_;
 };
 

@@ -124,86 +124,6 @@ struct SquareEntries {
     }
 };
 
-} // namespace
-
-bool RankOneAdded::may_serve(const InputPattern &given, bool multiplied, const Options &options) {
-    const Pattern &a = given.pattern;
-    const std::int64_t n = std::max(a.rows, a.cols);
-    return options.function == MatrixFunction::permanent && !a.one_sided && given.row_weights &&
-           given.col_weights && !multiplied && !options.names_engine() && options.device != Device::gpu &&
-           options.passes.structure && least_order <= n && n <= most_order && 3 * a.nnz() >= n * n;
-}
-
-double RankOneAdded::seconds_beside(const Plan &plan) {
-    constexpr double as_looking = 0.1;
-    if (plan.refusal != PERM_OK) return any_seconds;
-    return plan.seconds > as_looking ? plan.seconds : 0;
-}
-
-bool RankOneAdded::is_plan_of(const std::string &plan, const InputPattern &given) {
-    return plan_of(plan, Options()).n() == std::max(given.pattern.rows, given.pattern.cols);
-}
-
-std::optional<RankOneAdded> RankOneAdded::of(const InputPattern &given, const Values &values,
-                                             const Options &options, double seconds,
-                                             const std::string *plan_bytes) {
-    std::optional<RankOneAdded> found;
-    const auto look = [&] {
-        const double n = std::max(given.pattern.rows, given.pattern.cols);
-        constexpr double of_entry = 400; // bytes, beside its digits
-        Charge charge(&call().memory(), static_cast<std::int64_t>(of_entry * n * n));
-        const SquareEntries square(given, values);
-        if (!plan_bytes && !square.may_have_structure()) return;
-        RankOneAdded made;
-        made.bits_ = static_cast<unsigned long>(square.bits());
-        mpz_pow_ui(made.denominator_.get_mpz_t(), square.factor.get_mpz_t(), square.n);
-        charge.grow(static_cast<std::int64_t>(n * n * static_cast<double>(made.bits_) / 2));
-        Sum sum = square.with_weights(mpz_class(1) << made.bits_);
-        made.values_ = std::move(sum.values);
-        Options exact = options;
-        exact.precision = Precision::exact;
-        exact.modulus = 0;
-        made.plan_ = plan_for(std::move(sum.input), made.values_, exact, plan_bytes);
-        const Plan &plan = made.plan_;
-        const bool is_structured =
-            plan.main_block() && !plan.block_plans[plan.costliest].lines.structure.is_none();
-        if (plan.refusal == PERM_OK && is_structured && plan.seconds < seconds) found = std::move(made);
-    };
-    if (plan_bytes)
-        look();
-    else
-        within_limits(look, true);
-    return found;
-}
-
-std::vector<Gaussian> RankOneAdded::numbers(const Outcome &permanent) const {
-    const std::size_t n = at(plan_.n());
-    const Gaussian number = exact_number(permanent);
-    const std::vector<mpz_class> re = digits_of(number.re.get_num(), n + 1, bits_),
-                                 im = digits_of(number.im.get_num(), n + 1, bits_);
-    std::vector<Gaussian> all(n + 1);
-    mpz_class ways = denominator_;
-    for (std::size_t left = 0; left <= n; ++left) {
-        if (left > 0) ways *= static_cast<unsigned long>(left);
-        Gaussian &x = all[n - left];
-        x = {mpq_class(re[left], ways), mpq_class(im[left], ways)};
-        x.re.canonicalize();
-        x.im.canonicalize();
-    }
-    return all;
-}
-
-Gaussian RankOneAdded::sum(const Outcome &permanent) const {
-    Gaussian sum;
-    for (const Gaussian &x : numbers(permanent)) {
-        sum.re += x.re;
-        sum.im += x.im;
-    }
-    return sum;
-}
-
-namespace {
-
 class PowerOfTwo final : public Substitution {
   public:
     PowerOfTwo(const LinearEntries &entries, const Options &options, const std::string *plan)
@@ -244,16 +164,16 @@ class PowerOfTwo final : public Substitution {
         if (!matchings_) plan_ = plan_for(std::move(input), values_, exactly, plan);
         const double otherwise = RankOneAdded::seconds_beside(plan_);
         if (may_lose_structure && !plan && !matchings_ && otherwise > 0) look_beside(otherwise);
-        task_.emplace(this->plan(), values());
+        task_.emplace(plan_made(), values());
     }
 
-    const Plan &plan() const override { return matchings_ ? matchings_->plan() : plan_; }
+    const Plan &plan_made() const override { return matchings_ ? matchings_->plan() : plan_; }
     const Task &task() const override { return *task_; }
-    double seconds() const override { return plan().seconds; }
+    double seconds() const override { return plan_made().seconds; }
 
     std::vector<Outcome> coefficients(PieceStore *store) const override {
         const Charge charge(&call().memory(), bytes_);
-        Outcome sum = execute(plan(), values(), store);
+        Outcome sum = execute(plan_made(), values(), store);
         if (!sum.exact) throw Error(PERM_INTERNAL, "a polynomial's value at a power of two is not exact");
         if (is_by_size_) return by_size(sum);
         Gaussian number = matchings_ ? matchings_->sum(sum)
@@ -339,6 +259,82 @@ class PowerOfTwo final : public Substitution {
 };
 
 } // namespace
+
+bool RankOneAdded::may_serve(const InputPattern &given, bool multiplied, const Options &options) {
+    const Pattern &a = given.pattern;
+    const std::int64_t n = std::max(a.rows, a.cols);
+    return options.function == MatrixFunction::permanent && !a.one_sided && given.row_weights &&
+           given.col_weights && !multiplied && !options.names_engine() && options.device != Device::gpu &&
+           options.passes.structure && least_order <= n && n <= most_order && 3 * a.nnz() >= n * n;
+}
+
+double RankOneAdded::seconds_beside(const Plan &plan) {
+    constexpr double as_looking = 0.1;
+    if (plan.refusal != PERM_OK) return any_seconds;
+    return plan.seconds > as_looking ? plan.seconds : 0;
+}
+
+bool RankOneAdded::is_plan_of(const std::string &plan, const InputPattern &given) {
+    return plan_of(plan, Options()).n() == std::max(given.pattern.rows, given.pattern.cols);
+}
+
+std::optional<RankOneAdded> RankOneAdded::of(const InputPattern &given, const Values &values,
+                                             const Options &options, double seconds,
+                                             const std::string *plan_bytes) {
+    std::optional<RankOneAdded> found;
+    const auto look = [&] {
+        const double n = std::max(given.pattern.rows, given.pattern.cols);
+        constexpr double of_entry = 400; // bytes, beside its digits
+        Charge charge(&call().memory(), static_cast<std::int64_t>(of_entry * n * n));
+        const SquareEntries square(given, values);
+        if (!plan_bytes && !square.may_have_structure()) return;
+        RankOneAdded made;
+        made.bits_ = static_cast<unsigned long>(square.bits());
+        mpz_pow_ui(made.denominator_.get_mpz_t(), square.factor.get_mpz_t(), square.n);
+        charge.grow(static_cast<std::int64_t>(n * n * static_cast<double>(made.bits_) / 2));
+        Sum sum = square.with_weights(mpz_class(1) << made.bits_);
+        made.values_ = std::move(sum.values);
+        Options exact = options;
+        exact.precision = Precision::exact;
+        exact.modulus = 0;
+        made.plan_ = plan_for(std::move(sum.input), made.values_, exact, plan_bytes);
+        const Plan &plan = made.plan_;
+        const bool is_structured =
+            plan.main_block() && !plan.block_plans[plan.costliest].lines.structure.is_none();
+        if (plan.refusal == PERM_OK && is_structured && plan.seconds < seconds) found = std::move(made);
+    };
+    if (plan_bytes)
+        look();
+    else
+        within_limits(look, true);
+    return found;
+}
+
+std::vector<Gaussian> RankOneAdded::numbers(const Outcome &permanent) const {
+    const std::size_t n = at(plan_.n());
+    const Gaussian number = exact_number(permanent);
+    const std::vector<mpz_class> re = digits_of(number.re.get_num(), n + 1, bits_),
+                                 im = digits_of(number.im.get_num(), n + 1, bits_);
+    std::vector<Gaussian> all(n + 1);
+    mpz_class ways = denominator_;
+    for (std::size_t left = 0; left <= n; ++left) {
+        if (left > 0) ways *= static_cast<unsigned long>(left);
+        Gaussian &x = all[n - left];
+        x = {mpq_class(re[left], ways), mpq_class(im[left], ways)};
+        x.re.canonicalize();
+        x.im.canonicalize();
+    }
+    return all;
+}
+
+Gaussian RankOneAdded::sum(const Outcome &permanent) const {
+    Gaussian sum;
+    for (const Gaussian &x : numbers(permanent)) {
+        sum.re += x.re;
+        sum.im += x.im;
+    }
+    return sum;
+}
 
 std::unique_ptr<Substitution> by_power_of_two(const LinearEntries &entries, const Options &options,
                                               const std::string *plan) {

@@ -4,6 +4,7 @@
 #include "lib/glynn/dense_sum.hpp"
 #include "lib/glynn/grid_matrix.hpp"
 #include "lib/number/ball.hpp"
+#include "lib/polynomial/plain_sums.hpp"
 #include "lib/polynomial/substitution.hpp"
 #include "lib/run/pieces.hpp"
 #include "preprocess/index.hpp"
@@ -178,19 +179,13 @@ void load_part(cereal::PortableBinaryInputArchive &ar, PolynomialPart &part) { f
 
 namespace {
 
-class BySigns final : public Substitution {
+class BySigns final : public PlainSums {
   public:
     BySigns(const LinearEntries &entries, const Options &options, std::unique_ptr<const PolynomialSums> sums)
-        : sums_(std::move(sums)),
-          count_(static_cast<int>(entries.degree + 1)),
-          plan_(no_plan(entries, options)),
-          task_(plan_, engine_name(engine_for(Goal::polynomial)), sums_->seconds(), sums_->pieces().count(),
-                [this](PieceStore *store) { parts(store); }) {}
-
-    const Plan &plan() const override { return plan_; }
-    const Task &task() const override { return task_; }
-    bool is_planned() const override { return false; }
-    double seconds() const override { return sums_->seconds() / plan_.options.threads; }
+        : PlainSums(entries, options, engine_name(engine_for(Goal::polynomial)), sums->seconds(),
+                    sums->pieces().count()),
+          sums_(std::move(sums)),
+          count_(static_cast<int>(entries.degree + 1)) {}
 
     std::vector<Outcome> coefficients(PieceStore *store) const override {
         const std::vector<PolynomialPart> found_parts = parts(store);
@@ -211,6 +206,8 @@ class BySigns final : public Substitution {
     }
 
   private:
+    void run_shard(const Shard &, PieceStore &store) const override { parts(&store); }
+
     std::vector<PolynomialPart> parts(PieceStore *store) const {
         const NumberedPieces pieces = sums_->pieces();
         const double share = store ? store->share() : 1, work = static_cast<double>(pieces.count());
@@ -226,8 +223,6 @@ class BySigns final : public Substitution {
 
     const std::unique_ptr<const PolynomialSums> sums_;
     const int count_;
-    const Plan plan_;
-    const SumsTask task_;
 };
 
 // A number that is a double in both parts.

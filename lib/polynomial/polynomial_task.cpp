@@ -22,7 +22,7 @@ constexpr char of_circle = 'c', of_signs = 's', of_others = 'n', of_whole = 'w',
 constexpr double at_once = 1;  // seconds: residues that take longer are compared with whole numbers
 constexpr double quick = 0.05; // seconds: what takes no longer is not compared with others
 
-bool is_refused_plan(const Substitution &way) { return way.plan().refusal != PERM_OK; }
+bool is_refused_plan(const Substitution &way) { return way.plan_made().refusal != PERM_OK; }
 
 Options in(Precision precision, Options options) {
     options.precision = precision;
@@ -155,7 +155,7 @@ void PolynomialTask::improve(std::vector<Outcome> &found, PieceStore *store) con
     for (const auto &way : ways) {
         if (!way || is_met(found)) continue;
         log_decision(formatted("a coefficient misses the tolerance: all again in precision {}",
-                               precision_name(way->plan().options.precision)));
+                               precision_name(way->plan_made().options.precision)));
         std::vector<Outcome> more;
         if (!within_limits([&] { more = way->coefficients(nullptr); }, goes_on)) continue;
         for (std::size_t k = 0; k < found.size(); ++k)

@@ -18,7 +18,7 @@ namespace libperm {
 class CoefficientTask : public TaskOf<std::vector<Outcome>> {
   public:
     std::int64_t count() const { return entries_.count; }
-    const Plan &plan_made() const { return substitution_->plan(); }
+    const Plan &plan_made() const { return substitution_->plan_made(); }
 
     TaskIdentity identity() const override;
     ShardCount shards() const override { return substitution_->task().shards(); }

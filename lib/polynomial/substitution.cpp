@@ -262,31 +262,6 @@ InputPattern LinearEntries::input_of(perm_value_type type) const {
     return other;
 }
 
-Plan no_plan(const LinearEntries &entries, const Options &options) {
-    Plan plan;
-    plan.input = entries.input;
-    plan.options = options;
-    return plan;
-}
-
-ShardCount SumsTask::shards() const {
-    constexpr double least_seconds = 0.01;
-    ShardCount shards;
-    shards.count = static_cast<std::int64_t>(
-        std::clamp(std::floor(seconds_ / least_seconds), 1.0, static_cast<double>(pieces_)));
-    shards.seconds = seconds_ / static_cast<double>(shards.count);
-    return shards;
-}
-
-KeptAbout SumsTask::about() const {
-    KeptAbout it;
-    it.n = of_.n();
-    it.entries = of_.input.pattern.nnz();
-    it.way = way_;
-    it.seconds = seconds_;
-    return it;
-}
-
 std::vector<mpz_class> digits_of(mpz_class sum, std::size_t count, unsigned long bits) {
     std::vector<mpz_class> digits(count);
     const mpz_class half = mpz_class(1) << (bits - 1);

@@ -15,7 +15,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -82,8 +81,8 @@ class Substitution {
   public:
     virtual ~Substitution() = default;
 
-    virtual const Plan &plan() const = 0; // of sums over signs the matrix and the options alone
-    virtual const Task &task() const = 0; // the permanents
+    virtual const Plan &plan_made() const = 0; // of sums over signs the matrix and the options alone
+    virtual const Task &task() const = 0;      // the permanents
     virtual bool is_planned() const { return true; }
     virtual double seconds() const = 0; // predicted
 
@@ -91,28 +90,6 @@ class Substitution {
     // none. Throws Error.
     virtual std::vector<Outcome> coefficients(PieceStore *store) const = 0;
 };
-
-// Sums that no plan is of, as the task that a substitution hands on: of the matrix and the options of a plan.
-class SumsTask final : public Task {
-  public:
-    using Run = std::function<void(PieceStore *)>;
-    SumsTask(const Plan &of, std::string way, double serial_seconds, std::uint64_t pieces, Run run)
-        : of_(of), way_(std::move(way)), seconds_(serial_seconds), pieces_(pieces), run_(std::move(run)) {}
-
-    TaskIdentity identity() const override { return {TaskIdentity::polynomial, {}}; } // its owner's
-    ShardCount shards() const override;
-    KeptAbout about() const override;
-    void run_shard(const Shard &, PieceStore &store) const override { run_(&store); }
-
-  private:
-    const Plan &of_;
-    const std::string way_;
-    const double seconds_;
-    const std::uint64_t pieces_;
-    const Run run_;
-};
-
-Plan no_plan(const LinearEntries &entries, const Options &options); // with these alone
 
 // Of each: `plan` is a saved one, or null: it is made here. Throws Error where the bytes are of another
 // matrix.
@@ -128,7 +105,7 @@ std::unique_ptr<Substitution> by_signs(const LinearEntries &entries, const Optio
 // Of coefficients that are numbers of matchings, by sums over subsets of the lines (matching_sums.hpp); null
 // where there are none.
 std::unique_ptr<Substitution> by_subsets(const LinearEntries &entries, const Options &options);
-// And of nested rows at once (matchings_by_size.hpp); null where they are none.
+// And of nested rows at once (plain_sums.hpp); null where they are none.
 std::unique_ptr<Substitution> of_nested_rows(const LinearEntries &entries, const Options &options);
 
 // At roots of unity, in doubles or dd; null where entries lie too far apart for these.

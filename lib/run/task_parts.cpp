@@ -4,6 +4,7 @@
 #include "lib/run/part.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <vector>
 
@@ -45,6 +46,14 @@ void require_all(const std::vector<char> &is_there) {
 }
 
 } // namespace
+
+ShardCount shards_of(double serial_seconds, double pieces, double least_seconds) {
+    ShardCount shards;
+    shards.count = static_cast<std::int64_t>(
+        std::clamp(std::floor(serial_seconds / least_seconds), 1.0, std::max(pieces, 1.0)));
+    shards.seconds = serial_seconds / static_cast<double>(shards.count);
+    return shards;
+}
 
 std::string bytes_of_part(const TaskIdentity &task, std::uint64_t shard, const PieceStore &store) {
     Part part;

@@ -73,6 +73,8 @@ struct ShardCount {
     double seconds = 0;           // that one takes, on one thread or GPU, as predicted
     bool more_may_follow = false; // where these prove too few
 };
+// So many that each is worth sending, of so many pieces.
+ShardCount shards_of(double serial_seconds, double pieces, double least_seconds = 0.01);
 
 std::string bytes_of_part(const TaskIdentity &task, std::uint64_t shard, const PieceStore &store);
 

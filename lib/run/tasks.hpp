@@ -49,7 +49,7 @@ struct KeptAbout {
     std::string way;    // the engine's name, the estimate's method
     double seconds = 0; // predicted
     std::int64_t samples = 0;
-    Scaled lower, upper; // of an estimate so far; both 0: nothing is known
+    Scaled lower{}, upper{}; // of an estimate so far; both 0: nothing is known
 
     template <class Archive> void serialize(Archive &ar) {
         ar(n, entries, way);

@@ -1,11 +1,15 @@
 #include "lib/samples/part_shots.hpp"
+
 #include "jit/compile/digest.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/randomness.hpp"
 #include "lib/bjorklund/bjorklund.hpp"
 #include "lib/number/doubles.hpp"
+#include "lib/number/wide_value.hpp"
 #include "lib/run/call.hpp"
+#include "lib/tape/gradient_entries.hpp"
 #include "lib/tape/tape_steps.hpp"
+#include "preprocess/dulmage_mendelsohn.hpp"
 #include "preprocess/index.hpp"
 #include "preprocess/matching.hpp"
 #include "preprocess/parallel.hpp"
@@ -23,6 +27,107 @@
 namespace libperm {
 namespace {
 
+struct Place {
+    std::int32_t row, column;
+};
+
+// Where each of the caller's entries stands, by its number.
+std::vector<Place> places_of(const InputPattern &given, PolledSteps &steps) {
+    std::vector<Place> places(at(given.pattern.nnz()));
+    for (std::int32_t i = 0; i < given.pattern.rows; ++i) {
+        steps.take(given.pattern.row_begin(i + 1) - given.pattern.row_begin(i));
+        for (std::int64_t k = given.pattern.row_begin(i); k < given.pattern.row_begin(i + 1); ++k)
+            places[at(given.source.empty() ? k : given.source[at(k)])] = {i, given.pattern.col[at(k)]};
+    }
+    return places;
+}
+
+// What is left of the matrix without its zeros, and where each entry stood in the caller's: nowhere that of a
+// line that stays unmatched, or a 1 that was added.
+SampledPart weighted(const InputPattern &input, const Values &values, Charge &charge) {
+    const auto entries = at(input.pattern.nnz());
+    const Charge finding(&call().memory(), as_given(input).pattern.nnz() * std::int64_t{sizeof(Place)} +
+                                               input.pattern.nnz() * std::int64_t{sizeof(std::int64_t)});
+    charge = Charge(&call().memory(), input.pattern.nnz() * SampledPart::entry_bytes);
+    PolledSteps steps;
+    const std::vector<Place> places = places_of(as_given(input), steps);
+    const std::vector<std::int64_t> numbers = caller_places(input);
+    SampledPart out;
+    out.pattern.rows = input.pattern.rows;
+    out.pattern.cols = input.pattern.cols;
+    out.pattern.one_sided = input.pattern.one_sided;
+    out.pattern.col.reserve(entries);
+    out.entries.reserve(entries);
+    out.row.reserve(entries);
+    out.column.reserve(entries);
+    for (std::int32_t i = 0; i < input.pattern.rows; ++i) {
+        steps.take(8 * (input.pattern.row_begin(i + 1) - input.pattern.row_begin(i)));
+        for (std::int64_t k = input.pattern.row_begin(i); k < input.pattern.row_begin(i + 1); ++k) {
+            const Tracked x =
+                values.wide.empty() ? tracked(values.real[at(k)]) : tracked_of(values.wide[at(k)].re);
+            if (is_zero(x)) continue;
+            const std::int64_t number = numbers.empty() ? k : numbers[at(k)];
+            const bool is_entry = number >= 0 && number < std::ssize(places);
+            out.pattern.col.push_back(input.pattern.col[at(k)]);
+            out.entries.push_back(x);
+            out.row.push_back(is_entry ? places[at(number)].row : SampledPart::no_row);
+            out.column.push_back(is_entry ? places[at(number)].column : SampledPart::no_row);
+        }
+        out.pattern.row_ptr.push_back(std::ssize(out.pattern.col));
+    }
+    return out;
+}
+
+void check(const InputPattern &input, const Values &values) {
+    if (input.multiplied)
+        throw Error(PERM_UNSUPPORTED,
+                    "matchings of lines with multiplicities are not sampled: write repeated lines out");
+    if (some_negative(values))
+        throw Error(
+            PERM_BAD_MATRIX,
+            "some entry or weight is negative or not real: probabilities are of weights of 0 or more");
+}
+
+Error nothing_to_sample() {
+    return {PERM_BAD_MATRIX,
+            "there is no matching with a weight above 0, so nothing to be sampled: let rows or "
+            "columns stay unmatched (row_unmatched, col_unmatched), or add entries"};
+}
+
+// Lines keep their order, so that free ones are the last of their block; being equal they are all in one.
+std::vector<SampledPart> parts_of(const SampledPart &a, const Matching &perfect, const InputPattern &input) {
+    const Pattern &p = a.pattern;
+    const std::vector<std::int32_t> block = triangular_blocks(p, perfect);
+    if (block.empty()) return {};
+    std::vector<SampledPart> parts(at(*std::max_element(block.begin(), block.end()) + 1));
+    std::vector<std::int32_t> place(at(p.cols)); // of a column in its block
+    PolledSteps steps;
+    const auto of_column = [&](std::int32_t j) { return block[at(perfect.row_of_col[at(j)])]; };
+    for (std::int32_t j = 0; j < p.cols; ++j) {
+        SampledPart &part = parts[at(of_column(j))];
+        place[at(j)] = part.pattern.cols++;
+        part.free_columns += j >= p.cols - input.free_columns;
+    }
+    for (std::int32_t i = 0; i < p.rows; ++i) {
+        SampledPart &part = parts[at(block[at(i)])];
+        part.free_rows += i >= p.rows - input.free_rows;
+        auto k = at(p.row_begin(i));
+        steps.take(4 * std::ssize(p.row(i)));
+        for (const std::int32_t j : p.row(i)) {
+            if (of_column(j) == block[at(i)]) {
+                part.pattern.col.push_back(place[at(j)]);
+                part.entries.push_back(a.entries[k]);
+                part.row.push_back(a.row[k]);
+                part.column.push_back(a.column[k]);
+            }
+            ++k;
+        }
+        part.pattern.row_ptr.push_back(std::ssize(part.pattern.col));
+        ++part.pattern.rows;
+    }
+    return parts;
+}
+
 // x * 2^(exp2 - unit), 0 far below.
 double in_units(double x, std::int64_t exp2, std::int64_t unit) {
     return exp2 - unit < -1000 ? 0 : x * power_of_two(static_cast<int>(exp2 - unit));
@@ -33,7 +138,56 @@ template <class T> std::string digest_of(const std::vector<T> &all) {
         std::string_view(reinterpret_cast<const char *>(all.data()), all.size() * sizeof(T)));
 }
 
+std::uint64_t bit(std::int32_t line) { return std::uint64_t{1} << line; }
+
+// Of these lines, by their order.
+Block block_of_lines(const SampledPart &part, std::uint64_t lines) {
+    Block block;
+    const auto place = [lines](std::int32_t line) { return std::popcount(lines & (bit(line) - 1)); };
+    block.pattern.one_sided = true;
+    block.pattern.rows = block.pattern.cols = std::popcount(lines);
+    for (std::uint64_t rest = lines; rest != 0; rest &= rest - 1) {
+        const std::int32_t i = std::countr_zero(rest);
+        std::int64_t entry = part.pattern.row_begin(i);
+        for (const std::int32_t j : part.pattern.row(i)) {
+            if ((lines & bit(j)) != 0) {
+                block.pattern.col.push_back(place(j));
+                block.values.push_back(part.entries[at(entry)]);
+            }
+            ++entry;
+        }
+        block.pattern.row_ptr.push_back(std::ssize(block.pattern.col));
+    }
+    return block;
+}
+
+// Exactly 0 where nothing matches the lines.
+Ball hafnian_of(const SampledPart &part, std::uint64_t lines) {
+    if (lines == 0) return ball_of(tracked(1));
+    const Block block = block_of_lines(part, lines);
+    if (!has_perfect_matching(block.pattern)) return {};
+    return uncounted(
+        [&] { return std::get<Ball>(run_bjorklund(BjorklundPlan(block.pattern), block).value); });
+}
+
 } // namespace
+
+std::vector<SampledPart> sampled_parts(const InputPattern &input, const Values &values) {
+    check(input, values);
+    Charge charge;
+    SampledPart a = weighted(input, values, charge);
+    if (a.pattern.one_sided) {
+        if (!has_perfect_matching(a.pattern)) throw nothing_to_sample();
+        if (a.pattern.rows == 0) return {};
+        std::vector<SampledPart> whole; // whose parts hang together in the tape's tree alone
+        whole.push_back(std::move(a));
+        return whole;
+    }
+    const Matching perfect = maximum_matching(a.pattern);
+    if (perfect.size < a.pattern.rows) throw nothing_to_sample();
+    const Charge of_parts(&call().memory(), a.pattern.nnz() * SampledPart::entry_bytes);
+    return parts_of(a, perfect, input);
+}
 
 TapeSampler::TapeSampler(Tape tape, const std::vector<Tracked> &entries, std::uint64_t seed)
     : tape_(std::move(tape)), seed_(seed), up_to_(tape_.moves.size()) {
@@ -136,42 +290,6 @@ std::int64_t TapeSampler::bytes_for(const Tape &tape) {
 }
 
 std::string TapeSampler::digest() const { return digest_of(tape_.moves) + digest_of(tape_.first_move); }
-
-namespace {
-
-std::uint64_t bit(std::int32_t line) { return std::uint64_t{1} << line; }
-
-// Of these lines, by their order.
-Block block_of_lines(const SampledPart &part, std::uint64_t lines) {
-    Block block;
-    const auto place = [lines](std::int32_t line) { return std::popcount(lines & (bit(line) - 1)); };
-    block.pattern.one_sided = true;
-    block.pattern.rows = block.pattern.cols = std::popcount(lines);
-    for (std::uint64_t rest = lines; rest != 0; rest &= rest - 1) {
-        const std::int32_t i = std::countr_zero(rest);
-        std::int64_t entry = part.pattern.row_begin(i);
-        for (const std::int32_t j : part.pattern.row(i)) {
-            if ((lines & bit(j)) != 0) {
-                block.pattern.col.push_back(place(j));
-                block.values.push_back(part.entries[at(entry)]);
-            }
-            ++entry;
-        }
-        block.pattern.row_ptr.push_back(std::ssize(block.pattern.col));
-    }
-    return block;
-}
-
-// Exactly 0 where nothing matches the lines.
-Ball hafnian_of(const SampledPart &part, std::uint64_t lines) {
-    if (lines == 0) return ball_of(tracked(1));
-    const Block block = block_of_lines(part, lines);
-    if (!has_perfect_matching(block.pattern)) return {};
-    return uncounted(
-        [&] { return std::get<Ball>(run_bjorklund(BjorklundPlan(block.pattern), block).value); });
-}
-
-} // namespace
 
 double GraphShots::seconds(const SampledPart &part, std::int64_t shots) {
     const std::int32_t n = part.pattern.rows;

@@ -17,94 +17,26 @@ namespace {
 
 constexpr int probe_bits = 62;
 
-std::uint64_t with_sign(std::uint64_t x, bool is_negative) {
-    return is_negative && x != 0 ? probe_prime() - x : x;
+const Montgomery &probe_field() {
+    static const Montgomery field(probe_prime());
+    return field;
 }
 
-std::uint64_t times_modulo(std::uint64_t x, std::uint64_t y) {
-    __extension__ using Wide = unsigned __int128;
-    return static_cast<std::uint64_t>(static_cast<Wide>(x) * y % probe_prime());
-}
-
-std::uint64_t power_of_two(std::int64_t exponent) {
-    const std::uint64_t p = probe_prime();
-    const auto order = static_cast<std::int64_t>(p - 1); // 2^(p - 1) is 1
-    std::int64_t e = exponent % order;
-    if (e < 0) e += order;
-    std::uint64_t result = 1, square = 2;
-    for (; e != 0; e >>= 1, square = times_modulo(square, square))
-        if (e & 1) result = times_modulo(result, square);
-    return result;
+std::uint64_t times_power_of_two(std::uint64_t x, std::int64_t exponent) {
+    const Montgomery &field = probe_field();
+    const auto order = static_cast<std::int64_t>(field.prime() - 1); // 2^order is 1
+    const auto e = static_cast<std::uint64_t>((exponent % order + order) % order);
+    return field.from(field.multiply(field.to(x), field.power(field.to(2), e)));
 }
 
 std::optional<std::uint64_t> residue_of_rational(const mpq_class &x) {
-    const std::uint64_t p = probe_prime();
-    const std::uint64_t top = mpz_fdiv_ui(x.get_num_mpz_t(), p);
+    const Montgomery &field = probe_field();
+    const std::uint64_t top = mpz_fdiv_ui(x.get_num_mpz_t(), field.prime());
     if (mpz_cmp_ui(x.get_den_mpz_t(), 1) == 0) return top;
-    const Montgomery field(p);
-    const std::uint64_t below = mpz_fdiv_ui(x.get_den_mpz_t(), p);
+    const std::uint64_t below = mpz_fdiv_ui(x.get_den_mpz_t(), field.prime());
     if (below == 0) return {};
-    return field.from(field.multiply(field.to(top), field.power(field.to(below), p - 2)));
+    return field.from(field.multiply(field.to(top), field.power(field.to(below), field.prime() - 2)));
 }
-
-} // namespace
-
-std::uint64_t probe_prime() {
-    static const std::uint64_t prime = primes_below(probe_bits, 1, true).front();
-    return prime;
-}
-
-std::uint64_t probe_residue(const Tracked &x) {
-    if (x.value == 0) return 0;
-    const auto digits = static_cast<std::uint64_t>(std::fabs(std::ldexp(x.value, 53)));
-    const int zeros = std::countr_zero(digits);
-    const std::uint64_t odd = digits >> zeros;
-    const std::int64_t exponent = x.exp2 - 53 + zeros;
-    const bool fits = exponent >= 0 && std::bit_width(odd) + exponent < probe_bits;
-    return with_sign(fits ? odd << exponent : times_modulo(odd, power_of_two(exponent)), x.value < 0);
-}
-
-std::optional<std::uint64_t> probe_residue(const Gaussian &x) {
-    const auto re = residue_of_rational(x.re);
-    if (!re || is_real(x)) return re;
-    static const std::uint64_t i = square_root_of_minus_one(probe_prime());
-    const auto im = residue_of_rational(x.im);
-    if (!im) return {};
-    const std::uint64_t p = probe_prime(), sum = *re + times_modulo(*im, i);
-    return sum >= p ? sum - p : sum;
-}
-
-namespace {
-
-template <class Value> std::uint64_t residue_or_none(const Value &x) {
-    if constexpr (std::is_same_v<Value, Tracked>)
-        return probe_residue(x);
-    else
-        return probe_residue(x).value_or(0);
-}
-
-} // namespace
-
-template <class Value>
-std::vector<std::uint64_t> probe_rows(const BlockOf<Value> &block, std::span<const std::int32_t> rows) {
-    const std::size_t n = at(block.n());
-    std::vector<std::uint64_t> residues(rows.size() * n);
-    PolledSteps steps;
-    std::size_t begin = 0;
-    for (const std::int32_t i : rows) {
-        steps.take(16 * static_cast<std::int64_t>(n));
-        std::int64_t k = block.pattern.row_begin(i);
-        for (const std::int32_t j : block.pattern.row(i))
-            residues[begin + at(j)] = residue_or_none(block.values[at(k++)]);
-        begin += n;
-    }
-    return residues;
-}
-
-template std::vector<std::uint64_t> probe_rows(const Block &, std::span<const std::int32_t>);
-template std::vector<std::uint64_t> probe_rows(const ExactBlock &, std::span<const std::int32_t>);
-
-namespace {
 
 using Integers = std::vector<std::int8_t>;
 
@@ -212,12 +144,6 @@ template <class Value> Integers beside_others(const BlockOf<Value> &block) {
     return unit ? multiples(block, *unit, most) : Integers();
 }
 
-// Absolute values as doubles; infinite or 0 where they are none.
-double size_of(const Tracked &x) {
-    return std::abs(x.exp2) > 500 ? 0 : std::ldexp(std::abs(x.value), static_cast<int>(x.exp2));
-}
-double size_of(const Gaussian &x) { return std::hypot(x.re.get_d(), x.im.get_d()); }
-
 // Goes through the entries, row by row, as soon as one of their columns has its factor: first(i, k, j) where
 // row i gets its own by entry k in column j, then next(i, k, j) for each entry, which is false where it does
 // not agree. Whether all do, and all rows were met.
@@ -248,33 +174,26 @@ bool along_lines(const BlockOf<Value> &block, const First &first, const Next &ne
     }
 }
 
-// Whether magnitudes may be products of a number for each row and one for each column.
-template <class Value> bool may_be_products(const BlockOf<Value> &block) {
-    constexpr double near = 1e-9;
-    std::vector<double> row(at(block.n()), 1), col(at(block.n()));
-    const auto size = [&](std::int64_t k) { return size_of(block.values[at(k)]); };
-    return along_lines(
-        block, [&](std::int32_t i, std::int64_t k, std::int32_t j) { row[at(i)] = size(k) / col[at(j)]; },
-        [&](std::int32_t i, std::int64_t k, std::int32_t j, bool is_known) {
-            const double x = size(k);
-            if (!(x > 0) || !std::isfinite(x)) return false;
-            if (!is_known) col[at(j)] = x / row[at(i)];
-            return std::abs(row[at(i)] * col[at(j)] - x) <= near * x;
-        });
+const Gaussian &exact_number(const Gaussian &x) { return x; }
+Gaussian exact_number(const Tracked &x) { // 0 for one whose digits would be too many
+    constexpr std::int64_t far = 500;
+    return std::abs(x.exp2) > far ? Gaussian() : Gaussian{shifted(mpq_class(x.value), x.exp2), 0};
 }
 
-Integers signs_of_products(const ExactBlock &block) {
+// Where magnitudes are products of a number for each row and one for each column: the signs beside these.
+template <class Value> Integers signs_of_products(const BlockOf<Value> &block) {
     PolledSteps steps;
     std::vector<Gaussian> row(at(block.n()), Gaussian{1, 0}), col(at(block.n()));
     Integers signs(block.values.size());
     const bool are = along_lines(
         block,
         [&](std::int32_t i, std::int64_t k, std::int32_t j) {
-            row[at(i)] = block.values[at(k)] / col[at(j)];
+            row[at(i)] = exact_number(block.values[at(k)]) / col[at(j)];
         },
         [&](std::int32_t i, std::int64_t k, std::int32_t j, bool is_known) {
             steps.take(64);
-            const Gaussian &x = block.values[at(k)];
+            const Gaussian &x = exact_number(block.values[at(k)]);
+            if (is_zero(x)) return false;
             if (!is_known) col[at(j)] = x / row[at(i)];
             const Gaussian product = row[at(i)] * col[at(j)];
             const bool is_plus = product == x;
@@ -286,6 +205,51 @@ Integers signs_of_products(const ExactBlock &block) {
 
 } // namespace
 
+std::uint64_t probe_prime() {
+    static const std::uint64_t prime = primes_below(probe_bits, 1, true).front();
+    return prime;
+}
+
+std::uint64_t probe_residue(const Tracked &x) {
+    if (x.value == 0) return 0;
+    const auto digits = static_cast<std::uint64_t>(std::fabs(std::ldexp(x.value, 53)));
+    const int zeros = std::countr_zero(digits);
+    const std::uint64_t odd = digits >> zeros;
+    const std::int64_t exponent = x.exp2 - 53 + zeros;
+    const bool fits = exponent >= 0 && std::bit_width(odd) + exponent < probe_bits;
+    const std::uint64_t size = fits ? odd << exponent : times_power_of_two(odd, exponent);
+    return x.value < 0 && size != 0 ? probe_prime() - size : size;
+}
+
+std::optional<std::uint64_t> probe_residue(const Gaussian &x) {
+    const auto re = residue_of_rational(x.re);
+    if (!re || is_real(x)) return re;
+    static const std::uint64_t i = square_root_of_minus_one(probe_prime());
+    const auto im = residue_of_rational(x.im);
+    if (!im) return {};
+    const Montgomery &field = probe_field();
+    return field.add(*re, field.from(field.multiply(field.to(*im), field.to(i))));
+}
+
+template <class Value>
+std::vector<std::uint64_t> probe_rows(const BlockOf<Value> &block, std::span<const std::int32_t> rows) {
+    const std::size_t n = at(block.n());
+    std::vector<std::uint64_t> residues(rows.size() * n);
+    PolledSteps steps;
+    std::size_t begin = 0;
+    for (const std::int32_t i : rows) {
+        steps.take(16 * static_cast<std::int64_t>(n));
+        std::int64_t k = block.pattern.row_begin(i);
+        for (const std::int32_t j : block.pattern.row(i))
+            residues[begin + at(j)] = std::optional(probe_residue(block.values[at(k++)])).value_or(0);
+        begin += n;
+    }
+    return residues;
+}
+
+template std::vector<std::uint64_t> probe_rows(const Block &, std::span<const std::int32_t>);
+template std::vector<std::uint64_t> probe_rows(const ExactBlock &, std::span<const std::int32_t>);
+
 template <class Value> std::vector<std::int8_t> find_integers(const BlockOf<Value> &block) {
     if (block.n() < 1 || block.n() > most_integer_lines || block.values.empty()) return {};
     Integers all = multiples(block, number_one<Value>());
@@ -293,8 +257,7 @@ template <class Value> std::vector<std::int8_t> find_integers(const BlockOf<Valu
     if (!all.empty()) all = primitive(std::move(all), block.pattern);
     const auto is_small = [](int b) { return std::abs(b) <= 1; };
     if (!all.empty() && std::ranges::all_of(all, is_small)) return all;
-    if (may_be_products(block))
-        if (Integers signs = signs_of_products(exact_block(block)); !signs.empty()) return signs;
+    if (Integers signs = signs_of_products(block); !signs.empty()) return signs;
     return all.empty() ? beside_others(block) : all;
 }
 

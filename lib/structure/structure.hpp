@@ -47,10 +47,7 @@ struct Separable {
     LineOrder order;                  // no steps: there is none that was found
     std::size_t above = 0, below = 0; // kinds of lines that wait, on either side
     Band band;                        // of pairs
-    friend bool operator==(const Separable &x, const Separable &y) {
-        return x.order.rows == y.order.rows && x.order.cols == y.order.cols && x.above == y.above &&
-               x.below == y.below && x.band == y.band;
-    }
+    bool operator==(const Separable &) const = default;
 };
 
 constexpr std::int8_t no_integer = -128;

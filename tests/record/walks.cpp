@@ -1,7 +1,7 @@
 #include "tests/record/host.hpp"
 
 #include "jit/lanes/matching_walk.hpp"
-#include "lib/samples/sampler.hpp"
+#include "lib/samples/walk_sampler.hpp"
 #include "tests/record/played.hpp"
 #include "tests/support/dense_logs.hpp"
 

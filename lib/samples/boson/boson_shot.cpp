@@ -17,6 +17,15 @@ namespace {
 
 constexpr double unitary_enough = 1e-6; // that columns' products may be off
 
+constexpr double weighing_seconds = 1e-9; // of a mode and a column
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+template <class Work> void for_each(std::uint64_t photons, const Work &work) {
+    for (; photons != 0; photons &= photons - 1) work(static_cast<std::size_t>(std::countr_zero(photons)));
+}
+constexpr std::uint64_t bit(std::size_t k) { return std::uint64_t{1} << k; }
+
 } // namespace
 
 Amplitudes::Amplitudes(const perm_boson &a, const std::vector<std::int64_t> &modes_in)
@@ -121,19 +130,6 @@ void Amplitudes::find_order() {
     }
     for (std::size_t k = 0; k < best.size(); ++k) place_[best[k]] = k;
 }
-
-namespace {
-
-constexpr double weighing_seconds = 1e-9; // of a mode and a column
-
-constexpr double infinite = std::numeric_limits<double>::infinity();
-
-template <class Work> void for_each(std::uint64_t photons, const Work &work) {
-    for (; photons != 0; photons &= photons - 1) work(static_cast<std::size_t>(std::countr_zero(photons)));
-}
-constexpr std::uint64_t bit(std::size_t k) { return std::uint64_t{1} << k; }
-
-} // namespace
 
 void OccupiedModes::add(std::size_t one) {
     int k = 0;

@@ -7,7 +7,7 @@
 #include "lib/run/pieces.hpp"
 #include "lib/run/placement.hpp"
 #include "lib/samples/boson/boson_shot.hpp"
-#include "lib/samples/sampled_parts.hpp"
+#include "lib/samples/part_shots.hpp"
 #include "lib/saved/bytes.hpp"
 #include "preprocess/index.hpp"
 
@@ -135,22 +135,12 @@ TaskIdentity BosonTask::identity() const {
              {digest_of_bytes(written(wish)), "samples with another seed, or of another number"}}};
 }
 
-ShardCount BosonTask::shards() const {
-    constexpr double least_seconds = 0.01;
-    ShardCount shards;
-    shards.count = static_cast<std::int64_t>(std::clamp(
-        std::floor(seconds() / least_seconds), 1.0, std::max(1.0, static_cast<double>(pieces().count()))));
-    shards.seconds = seconds() / static_cast<double>(shards.count);
-    return shards;
-}
+ShardCount BosonTask::shards() const { return shards_of(seconds(), static_cast<double>(pieces().count())); }
 
 KeptAbout BosonTask::about() const {
-    KeptAbout it;
-    it.n = static_cast<std::int64_t>(amplitudes_.modes());
-    it.entries = static_cast<std::int64_t>(amplitudes_.modes() * amplitudes_.columns());
-    it.way = formatted("{} samples of {} photons, by sub-permanents", shots_, photons_.size());
-    it.seconds = seconds();
-    return it;
+    const auto n = static_cast<std::int64_t>(amplitudes_.modes());
+    return {n, n * static_cast<std::int64_t>(amplitudes_.columns()),
+            formatted("{} samples of {} photons, by sub-permanents", shots_, photons_.size()), seconds()};
 }
 
 // Of what is returned, and of the parts with what is kept of them.

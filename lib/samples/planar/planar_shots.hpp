@@ -15,8 +15,8 @@
 #pragma once
 
 #include "lib/planar/plan.hpp"
+#include "lib/samples/part_shots.hpp"
 #include "lib/samples/planar/planar_level.hpp"
-#include "lib/samples/sampled_parts.hpp"
 
 #include <cstdint>
 #include <memory>

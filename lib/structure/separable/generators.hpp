@@ -6,6 +6,7 @@
 #include "lib/number/residues.hpp"
 #include "preprocess/limits.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -42,6 +43,7 @@ struct DenseResidues {
 // diagonal.
 struct LineOrder {
     std::vector<std::size_t> rows, cols; // by step: which row and which column comes, or no_line
+    bool operator==(const LineOrder &) const = default;
 };
 constexpr std::size_t no_line = SIZE_MAX;
 LineOrder order_as_given(std::size_t n); // pairs
@@ -87,6 +89,12 @@ std::optional<Generators> generators_of(const DenseResidues &matrix, const LineO
 std::optional<Generators> generators_of(const DenseResidues &matrix, const LineOrder &order,
                                         const Band &band);
 
+// A walk in which rows and columns come by turns, as the matrix says: few kinds of lines wait on it.
+//
+// With the fewest kinds that are found, about; none: more than `most_kinds` on a side. `order` has pairs. A
+// matrix of rank r has r kinds on one side and none on the other: all its rows come first.
+std::optional<LineOrder> path_through(const DenseResidues &matrix, const LineOrder &order);
+
 // Lines of one side of the diagonal modulo a prime, reduced so that no two have their last entry at one
 // place: those that still reach behind a place are independent there.
 
@@ -130,5 +138,30 @@ class Echelon {
     Montgomery field_;
     std::vector<Line> lines_;
 };
+
+// Of rows of n numbers in Montgomery's form, as many as there are columns named: by Gauss and Jordan these
+// become the columns of 1. False: their minor is 0.
+template <class Columns>
+bool solve_for(const Montgomery &field, std::vector<std::uint64_t> &rows, std::size_t n,
+               const Columns &columns) {
+    const std::size_t r = columns.size();
+    for (std::size_t t = 0; t < r; ++t) {
+        const auto col = static_cast<std::size_t>(columns[t]);
+        std::uint64_t *const own = rows.data() + t * n;
+        std::size_t pivot = t;
+        while (pivot < r && rows[pivot * n + col] == 0) ++pivot;
+        if (pivot == r) return false;
+        if (pivot != t) std::swap_ranges(own, own + n, rows.data() + pivot * n);
+        const std::uint64_t inverse = field.power(own[col], field.prime() - 2);
+        for (std::size_t j = 0; j < n; ++j) own[j] = field.multiply(own[j], inverse);
+        for (std::size_t other = 0; other < r; ++other) {
+            std::uint64_t *const row = rows.data() + other * n;
+            const std::uint64_t by = row[col];
+            if (other == t || by == 0) continue;
+            for (std::size_t j = 0; j < n; ++j) row[j] = field.subtract(row[j], field.multiply(by, own[j]));
+        }
+    }
+    return true;
+}
 
 } // namespace libperm

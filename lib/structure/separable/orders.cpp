@@ -90,7 +90,6 @@ class EndSearch {
           part_(std::move(part)),
           field_(matrix.prime),
           rank_(rank),
-          reduced_(rank, std::vector<std::uint64_t>(part_.cols.size())),
           random_(seed),
           steps_() {}
 
@@ -165,7 +164,8 @@ class EndSearch {
     std::uint64_t rest(const Ends &ends, std::size_t k, std::size_t j) const {
         std::uint64_t left = entry(k, j);
         for (std::size_t t = 0; t < rank_; ++t)
-            left = field_.subtract(left, field_.multiply(entry(k, ends.cols[t]), reduced_[t][j]));
+            left = field_.subtract(
+                left, field_.multiply(entry(k, ends.cols[t]), reduced_[t * part_.cols.size() + j]));
         return left;
     }
 
@@ -199,30 +199,17 @@ class EndSearch {
 
     // a[B,P]^-1 a[B,.], in Montgomery's form.
     bool reduce(const Lines &rows, const Lines &cols) {
-        const std::size_t n = part_.cols.size();
-        for (std::size_t t = 0; t < rank_; ++t)
-            for (std::size_t j = 0; j < n; ++j) reduced_[t][j] = field_.to(entry(rows[t], j));
-        for (std::size_t t = 0; t < rank_; ++t) {
-            std::size_t pivot = t;
-            while (pivot < rank_ && reduced_[pivot][cols[t]] == 0) ++pivot;
-            if (pivot == rank_) return false;
-            std::swap(reduced_[t], reduced_[pivot]);
-            const std::uint64_t inverse = field_.power(reduced_[t][cols[t]], field_.prime() - 2);
-            for (std::uint64_t &x : reduced_[t]) x = field_.multiply(x, inverse);
-            for (std::size_t s = 0; s < rank_; ++s) {
-                const std::uint64_t factor = reduced_[s][cols[t]];
-                for (std::size_t j = 0; s != t && factor != 0 && j < n; ++j)
-                    reduced_[s][j] = field_.subtract(reduced_[s][j], field_.multiply(factor, reduced_[t][j]));
-            }
-        }
-        return true;
+        reduced_.clear();
+        for (const std::size_t row : rows)
+            for (std::size_t j = 0; j < part_.cols.size(); ++j) reduced_.push_back(field_.to(entry(row, j)));
+        return solve_for(field_, reduced_, part_.cols.size(), cols);
     }
 
     const DenseResidues &matrix_;
     Part part_;
     Montgomery field_;
     std::size_t rank_;
-    std::vector<std::vector<std::uint64_t>> reduced_;
+    std::vector<std::uint64_t> reduced_; // by row
     std::mt19937_64 random_;
     PolledSteps steps_;
 };
@@ -233,32 +220,6 @@ Lines all_lines(const std::vector<Lines> &classes, const Lines &order) {
     for (const std::size_t k : order) lines.insert(lines.end(), classes[k].begin(), classes[k].end());
     return lines;
 }
-
-} // namespace
-
-std::optional<LineOrder> order_by_ranks(const DenseResidues &matrix, std::size_t rank, std::uint64_t seed) {
-    constexpr int tries[] = {2, 8, 32}; // of B and P a third, or a tenth, are apart from each other
-    constexpr std::size_t few = 24;
-    constexpr double least_nested = 0.15;
-    const MultipleLines classes{multiples(matrix, true), multiples(matrix, false)};
-    EndSearch of_few(matrix, representatives(classes, few), rank, seed);
-    if (!of_few.is_enough()) return {};
-    std::optional<Ends> found = of_few.best_of(tries[rank - 1]);
-    if (!found || found->zeros == 0) return {};
-    *found = of_few.improved(std::move(*found));
-    const auto entries = static_cast<double>(found->left_of_rows.size() * found->left_of_cols.size());
-    if (static_cast<double>(of_few.nested(*found)) < least_nested * entries) return {};
-    EndSearch of_all(matrix, representatives(classes, matrix.n), rank, seed);
-    const Ends ends = of_all.improved(
-        *of_all.at_ends(EndSearch::places(found->rows, of_few.part().rows, of_all.part().rows),
-                        EndSearch::places(found->cols, of_few.part().cols, of_all.part().cols)));
-    LineOrder order{all_lines(classes.rows, ascending(ends.left_of_rows)),
-                    all_lines(classes.cols, ascending(ends.left_of_cols))};
-    std::ranges::reverse(order.cols);
-    return order;
-}
-
-namespace {
 
 // Which values are larger, and the lines' sums.
 class SortableValues {
@@ -369,6 +330,28 @@ class CheapestShape {
 };
 
 } // namespace
+
+std::optional<LineOrder> order_by_ranks(const DenseResidues &matrix, std::size_t rank, std::uint64_t seed) {
+    constexpr int tries[] = {2, 8, 32}; // of B and P a third, or a tenth, are apart from each other
+    constexpr std::size_t few = 24;
+    constexpr double least_nested = 0.15;
+    const MultipleLines classes{multiples(matrix, true), multiples(matrix, false)};
+    EndSearch of_few(matrix, representatives(classes, few), rank, seed);
+    if (!of_few.is_enough()) return {};
+    std::optional<Ends> found = of_few.best_of(tries[rank - 1]);
+    if (!found || found->zeros == 0) return {};
+    *found = of_few.improved(std::move(*found));
+    const auto entries = static_cast<double>(found->left_of_rows.size() * found->left_of_cols.size());
+    if (static_cast<double>(of_few.nested(*found)) < least_nested * entries) return {};
+    EndSearch of_all(matrix, representatives(classes, matrix.n), rank, seed);
+    const Ends ends = of_all.improved(
+        *of_all.at_ends(EndSearch::places(found->rows, of_few.part().rows, of_all.part().rows),
+                        EndSearch::places(found->cols, of_few.part().cols, of_all.part().cols)));
+    LineOrder order{all_lines(classes.rows, ascending(ends.left_of_rows)),
+                    all_lines(classes.cols, ascending(ends.left_of_cols))};
+    std::ranges::reverse(order.cols);
+    return order;
+}
 
 std::optional<SeparableShape> separable_shape(const DenseResidues &matrix) {
     CheapestShape cheapest(matrix);

@@ -30,10 +30,4 @@ std::optional<SeparableShape> separable_shape(const DenseResidues &matrix);
 // not sure to serve, and another beginning may bring another one.
 std::optional<LineOrder> order_by_ranks(const DenseResidues &matrix, std::size_t rank, std::uint64_t seed);
 
-// A walk in which rows and columns come by turns, as the matrix says: few kinds of lines wait on it.
-//
-// With the fewest kinds that are found, about; none: more than `most_kinds` on a side. `order` has pairs. A
-// matrix of rank r has r kinds on one side and none on the other: all its rows come first.
-std::optional<LineOrder> path_through(const DenseResidues &matrix, const LineOrder &order);
-
 } // namespace libperm

@@ -1,7 +1,6 @@
 // Bounds of single blocks, without exact ones among them, against exact rational permanents.
-#include "lib/bounds/balance.hpp"
 #include "lib/bounds/block_bounds.hpp"
-#include "lib/bounds/lower_bounds.hpp"
+#include "lib/bounds/doubly_stochastic.hpp"
 #include "lib/bounds/magnitudes.hpp"
 #include "lib/bounds/upper_bounds.hpp"
 #include "lib/number/wide_value.hpp"

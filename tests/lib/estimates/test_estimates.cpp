@@ -5,8 +5,8 @@
 #include "lib/bounds/potential.hpp"
 #include "lib/estimates/additive.hpp"
 #include "lib/estimates/nonnegative.hpp"
-#include "lib/estimates/stopping_rules.hpp"
-#include "lib/samples/sampler.hpp"
+#include "lib/estimates/sample_pieces.hpp"
+#include "lib/samples/walk_sampler.hpp"
 #include "tests/support/dense_logs.hpp"
 #include "tests/support/polled.hpp"
 #include "tests/support/run.hpp"
@@ -209,15 +209,16 @@ TEST_CASE("bets cover the mean, at all times and for any law") {
             std::vector<double> pilot = draw(500);
             pilot.front() = law.seldom;
             const MeanBets bets(pilot, epsilon, delta);
-            BetSums sums;
+            SampleSums sums;
             MeanInterval interval;
             bool missed = false;
             do {
-                sums.add(bets.tally(draw(64)));
+                add(sums, bets.tally(draw(64)));
                 interval = bets.interval(sums);
                 missed = missed || mean < interval.lower || mean > interval.upper; // at any time
                 ++compared;
-            } while (interval.upper > interval.lower * (1 + epsilon) / (1 - epsilon) && sums.count < 2e5);
+            } while (interval.upper > interval.lower * (1 + epsilon) / (1 - epsilon) &&
+                     sums[bet_count] < 2e5);
             misses += missed;
         }
         CHECK(misses <= allowed);

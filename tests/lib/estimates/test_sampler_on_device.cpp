@@ -8,7 +8,7 @@
 #include "lib/base/error.hpp"
 #include "lib/estimates/nonnegative.hpp"
 #include "lib/run/gpu_device.hpp"
-#include "lib/samples/sampler.hpp"
+#include "lib/samples/walk_sampler.hpp"
 #include "tests/support/dense_logs.hpp"
 #include "tests/support/host_queue.hpp"
 #include "tests/support/nvrtc_target.hpp"

@@ -1,11 +1,10 @@
-#include "lib/polynomial/matchings_by_size.hpp"
+#include "lib/polynomial/plain_sums.hpp"
 #include "jit/text/text.hpp"
 #include "lib/base/log.hpp"
 #include "lib/base/system.hpp"
-#include "lib/number/ball.hpp"
 #include "lib/polynomial/matching_sums.hpp"
 #include "lib/polynomial/substitution.hpp"
-#include "lib/run/placement.hpp"
+#include "lib/run/pieces.hpp"
 #include "preprocess/index.hpp"
 
 #include <algorithm>
@@ -28,8 +27,88 @@ mpq_class power_of(const mpq_class &x, std::int64_t exponent) {
     return {power_of(x.get_num(), exponent), power_of(x.get_den(), exponent)};
 }
 
-} // namespace
+// Numbers of matchings otherwise than by one exact sum over all of them (by_power_of_two.cpp): by sums over
+// subsets of lines, and of nested rows at once.
 
+bool may_serve(const LinearEntries &entries, const Options &options) {
+    return !entries.input.pattern.one_sided && !options.names_engine() && options.device != Device::gpu;
+}
+
+// The entries, which are whole numbers; none: some are complex.
+std::optional<std::vector<mpz_class>> real_entries(const LinearEntries &entries) {
+    PolledSteps steps;
+    std::vector<mpz_class> values;
+    values.reserve(entries.entries());
+    for (std::size_t k = 0; k < entries.entries(); ++k) {
+        steps.take(16);
+        Gaussian x = entries.linear_at(k);
+        if (x.im != 0) return {};
+        values.push_back(std::move(x.re.get_num()));
+    }
+    return values;
+}
+
+std::vector<Outcome> outcomes_of(std::vector<mpz_class> numbers, const Outcome &like) {
+    std::vector<Outcome> all(numbers.size(), like);
+    for (std::size_t k = 0; k < all.size(); ++k) set_value(all[k], WideBall{{mpq_class(numbers[k]), 0}, {}});
+    return all;
+}
+
+class BySubsets final : public PlainSums {
+  public:
+    BySubsets(const LinearEntries &entries, const Options &options, MatchingSums sums)
+        : PlainSums(entries, options, "sums over subsets", sums.serial_seconds(), sums.pieces()),
+          sums_(std::move(sums)),
+          count_(at(entries.count)) {}
+
+    std::vector<Outcome> coefficients(PieceStore *store) const override {
+        std::vector<mpz_class> numbers = sums_.numbers(run(store), count_);
+        Outcome like;
+        like.engine = engine_for(Goal::matchings);
+        like.blocks = like.blocks_computed = 1;
+        like.predicted_seconds = seconds();
+        like.counts.subsets = sums_.terms();
+        return outcomes_of(std::move(numbers), like);
+    }
+
+  private:
+    void run_shard(const Shard &, PieceStore &store) const override { run(&store); }
+
+    std::vector<mp_limb_t> run(PieceStore *store) const {
+        const double share = store ? store->share() : 1, predicted = share * seconds();
+        if (predicted > plan_made().options.refuse_seconds)
+            throw refused_for_time(
+                formatted("the numbers of matchings by sums over {:.3g} subsets are", sums_.terms()),
+                predicted, plan_made().options);
+        log_decision(formatted("numbers of matchings: sums over {:.3g} subsets of lines, {} predicted",
+                               sums_.terms(), readable_seconds(predicted)));
+        const Charge held(&call().memory(), sums_.bytes());
+        call().begin(share * sums_.terms(), predicted);
+        CurrentCall own(1, PieceScope{store, {}});
+        return sums_.sums(plan_made().options.threads);
+    }
+
+    const MatchingSums sums_;
+    const std::size_t count_;
+};
+
+class OfNestedRows final : public PlainSums {
+  public:
+    OfNestedRows(const LinearEntries &entries, const Options &options, std::vector<mpz_class> numbers)
+        : PlainSums(entries, options, "none", 0, 1), numbers_(std::move(numbers)) {}
+
+    std::vector<Outcome> coefficients(PieceStore *) const override { return outcomes_of(numbers_, {}); }
+
+  private:
+    void run_shard(const Shard &, PieceStore &) const override {}
+
+    const std::vector<mpz_class> numbers_;
+};
+
+// The numbers of matchings for k = 0 to count - 1 where rows are nested, each in the next, and each has one
+// number for all of its entries: a Ferrers board (Goldman, Joichi and White, Rook theory I, 1975). k - 1
+// rooks of the rows before stand in columns of this one, which leave it b_i - k + 1. None where it is no such
+// board.
 std::optional<std::vector<mpz_class>> ferrers_numbers(const Pattern &a, const std::vector<mpz_class> &values,
                                                       const LineCounts &row_count,
                                                       const LineCounts &column_count, std::size_t count) {
@@ -69,6 +148,19 @@ std::optional<std::vector<mpz_class>> ferrers_numbers(const Pattern &a, const st
     }
     return numbers;
 }
+
+} // namespace
+
+PlainSums::PlainSums(const LinearEntries &entries, const Options &options, std::string way,
+                     double serial_seconds, std::uint64_t pieces)
+    : way_(std::move(way)), serial_seconds_(serial_seconds), pieces_(pieces) {
+    plan_.input = entries.input;
+    plan_.options = options;
+}
+
+ShardCount PlainSums::shards() const { return shards_of(serial_seconds_, static_cast<double>(pieces_)); }
+
+KeptAbout PlainSums::about() const { return {plan_.n(), plan_.input.pattern.nnz(), way_, serial_seconds_}; }
 
 std::optional<mpq_class> ferrers_sum(const InputPattern &given, const Values &values,
                                      const LineCounts &row_count, const LineCounts &column_count) {
@@ -122,101 +214,6 @@ std::optional<mpq_class> ferrers_sum(const InputPattern &given, const Values &va
     value.canonicalize();
     return value * power_of(row, rows - most) * power_of(column, columns - most);
 }
-
-// Numbers of matchings otherwise than by one exact sum over all of them (by_power_of_two.cpp): by sums over
-// subsets of lines, and of nested rows at once.
-
-namespace {
-
-bool may_serve(const LinearEntries &entries, const Options &options) {
-    return !entries.input.pattern.one_sided && !options.names_engine() && options.device != Device::gpu;
-}
-
-// The entries, which are whole numbers; none: some are complex.
-std::optional<std::vector<mpz_class>> real_entries(const LinearEntries &entries) {
-    PolledSteps steps;
-    std::vector<mpz_class> values;
-    values.reserve(entries.entries());
-    for (std::size_t k = 0; k < entries.entries(); ++k) {
-        steps.take(16);
-        Gaussian x = entries.linear_at(k);
-        if (x.im != 0) return {};
-        values.push_back(std::move(x.re.get_num()));
-    }
-    return values;
-}
-
-std::vector<Outcome> outcomes_of(std::vector<mpz_class> numbers, const Outcome &like) {
-    std::vector<Outcome> all(numbers.size(), like);
-    for (std::size_t k = 0; k < all.size(); ++k) set_value(all[k], WideBall{{mpq_class(numbers[k]), 0}, {}});
-    return all;
-}
-
-class BySubsets final : public Substitution {
-  public:
-    BySubsets(const LinearEntries &entries, const Options &options, MatchingSums sums)
-        : sums_(std::move(sums)),
-          count_(at(entries.count)),
-          plan_(no_plan(entries, options)),
-          task_(plan_, "sums over subsets", sums_.serial_seconds(), sums_.pieces(),
-                [this](PieceStore *store) { run(store); }) {}
-
-    const Plan &plan() const override { return plan_; }
-    const Task &task() const override { return task_; }
-    bool is_planned() const override { return false; }
-    double seconds() const override { return sums_.serial_seconds() / plan_.options.threads; }
-
-    std::vector<Outcome> coefficients(PieceStore *store) const override {
-        std::vector<mpz_class> numbers = sums_.numbers(run(store), count_);
-        Outcome like;
-        like.engine = engine_for(Goal::matchings);
-        like.blocks = like.blocks_computed = 1;
-        like.predicted_seconds = seconds();
-        like.counts.subsets = sums_.terms();
-        return outcomes_of(std::move(numbers), like);
-    }
-
-  private:
-    std::vector<mp_limb_t> run(PieceStore *store) const {
-        const double share = store ? store->share() : 1, predicted = share * seconds();
-        if (predicted > plan_.options.refuse_seconds)
-            throw refused_for_time(
-                formatted("the numbers of matchings by sums over {:.3g} subsets are", sums_.terms()),
-                predicted, plan_.options);
-        log_decision(formatted("numbers of matchings: sums over {:.3g} subsets of lines, {} predicted",
-                               sums_.terms(), readable_seconds(predicted)));
-        const Charge held(&call().memory(), sums_.bytes());
-        call().begin(share * sums_.terms(), predicted);
-        CurrentCall own(1, PieceScope{store, {}});
-        return sums_.sums(plan_.options.threads);
-    }
-
-    const MatchingSums sums_;
-    const std::size_t count_;
-    const Plan plan_;
-    const SumsTask task_;
-};
-
-class OfNestedRows final : public Substitution {
-  public:
-    OfNestedRows(const LinearEntries &entries, const Options &options, std::vector<mpz_class> numbers)
-        : numbers_(std::move(numbers)),
-          plan_(no_plan(entries, options)),
-          task_(plan_, "none", 0, 1, [](PieceStore *) {}) {}
-
-    const Plan &plan() const override { return plan_; }
-    const Task &task() const override { return task_; }
-    bool is_planned() const override { return false; }
-    double seconds() const override { return 0; }
-    std::vector<Outcome> coefficients(PieceStore *) const override { return outcomes_of(numbers_, {}); }
-
-  private:
-    const std::vector<mpz_class> numbers_;
-    const Plan plan_;
-    const SumsTask task_;
-};
-
-} // namespace
 
 std::unique_ptr<Substitution> by_subsets(const LinearEntries &entries, const Options &options) {
     if (!may_serve(entries, options)) return nullptr;
