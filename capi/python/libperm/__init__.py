@@ -74,10 +74,16 @@ from libperm._core.errors import (
     UnmatchedWarning,
     UnsupportedError,
 )
-from libperm._core.estimates import Estimate, Estimation, estimate
-from libperm._core.functions import compute, gradient, permanent
-from libperm._core.hafnians import hafnian, hafnians, loop_hafnian
-from libperm._core.intervals import Bound, Interval, Scaled, bounds
+from libperm._core.estimates import Bound, Estimate, Estimation, Interval, Scaled, bounds, estimate, sample
+from libperm._core.functions import (
+    compute,
+    gradient,
+    hafnian,
+    hafnians,
+    loop_hafnian,
+    permanent,
+    permanent_of_product,
+)
 from libperm._core.library import info, set_log_level, version
 from libperm._core.matchings import Marginals, marginals, matchings
 from libperm._core.options import Options, RunOptions
@@ -89,9 +95,7 @@ from libperm._core.polynomials import (
     polynomial,
     principal_sums,
 )
-from libperm._core.product import permanent_of_product
 from libperm._core.result import Gradient, Result
-from libperm._core.samples import sample
 
 __version__ = version()
 

@@ -10,10 +10,8 @@ from libperm._core.call import call
 from libperm._core.distribution import Distribution, Limits, of_all, of_given
 from libperm._core.library import library
 from libperm._core.matrix import array_in
-from libperm._core.options import Prepared
+from libperm._core.options import Prepared, bytes_of, seconds_of, seed_of, whole
 from libperm._core.photons import MOST_PHOTONS, experiment, modes_in, outcomes_in
-from libperm._core.quantities import bytes_of, seconds_of, whole
-from libperm._core.seeds import seed_of
 from libperm._core.values import as_doubles
 
 if TYPE_CHECKING:

@@ -24,11 +24,10 @@ import numpy as np
 
 from libperm._core.errors import InvalidMatrixError
 from libperm._core.fock import over_factorials
-from libperm._core.hafnians import hafnian
+from libperm._core.functions import hafnian
 from libperm._core.matrix import array_in
-from libperm._core.quantities import real, whole
-from libperm._core.sequences import items_of
-from libperm._core.values import as_doubles
+from libperm._core.options import real, whole
+from libperm._core.values import as_doubles, items_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

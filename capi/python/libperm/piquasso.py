@@ -18,7 +18,7 @@ from piquasso import NumpyConnector
 
 from libperm._core.dense import sub_permanents
 from libperm._core.functions import permanent
-from libperm._core.quantities import whole
+from libperm._core.options import whole
 
 
 class LibpermConnector(NumpyConnector):

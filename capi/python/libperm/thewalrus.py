@@ -22,12 +22,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from libperm._core.functions import hafnian as _hafnian
 from libperm._core.functions import permanent
-from libperm._core.hafnians import hafnian as _hafnian
-from libperm._core.quantities import whole
+from libperm._core.options import whole
 from libperm._core.scalars import Number
-from libperm._core.sequences import items_of
-from libperm._core.values import array_of
+from libperm._core.values import array_of, items_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -20,10 +20,9 @@ import torch
 
 from libperm._core import differentiable
 from libperm._core.batches import gradients, permanents
-from libperm._core.hafnians import hafnians
-from libperm._core.options import counting
+from libperm._core.functions import hafnians
+from libperm._core.options import counting, flag
 from libperm._core.polynomials import hessian_products
-from libperm._core.quantities import flag
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -17,8 +17,7 @@ from libperm._core.library import check, library
 from libperm._core.matrix import Matrix
 from libperm._core.result import SIZE, text_of_result, value_of
 from libperm._core.scalars import Kind, numbers_of
-from libperm._core.sequences import items_of
-from libperm._core.values import as_array, is_array, is_entry, plain
+from libperm._core.values import as_array, is_array, is_entry, items_of, plain
 
 
 @dataclass(frozen=True)

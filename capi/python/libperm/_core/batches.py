@@ -9,18 +9,17 @@ from contextlib import contextmanager
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Union, cast
 
-from libperm._core import dense, exact_minors, quick
+from libperm._core import dense, minors, quick
 from libperm._core.batch import Batch, Results, batch_of
 from libperm._core.call import run
 from libperm._core.errors import InvalidMatrixError, InvalidOptionError
 from libperm._core.handle import LONG_SECONDS, Handle
+from libperm._core.inputs import weighted_input
 from libperm._core.matrix import Matrix, read, union
 from libperm._core.options import MULTIPLICITIES, Prepared, counting, readable_again
 from libperm._core.plan import Plan
 from libperm._core.result import SIZE
 from libperm._core.scalars import Kind, numbers_of
-from libperm._core.sequences import items_of
-from libperm._core.unmatched import weighted_input
 from libperm._core.values import (
     any_negative,
     as_array,
@@ -28,6 +27,7 @@ from libperm._core.values import (
     is_array,
     is_entry,
     is_numpy,
+    items_of,
     kind_of_array,
     plain,
     value_type_of,
@@ -162,7 +162,7 @@ def gradients(
     if with_permanents and not full:
         both = gradients(batch, full=True, **options)
         return both.permanent.values, both.derivatives
-    exact_minors.refuse_batch(options)
+    minors.refuse_exact_batch(options)
     batch = as_doubles(batch, or_int64=True)
     if batch.ndim != 3:
         raise TypeError(f"an array of {batch.ndim} dimensions is no batch of matrices: 3 are expected")

@@ -9,12 +9,13 @@ from collections.abc import Iterable, Mapping
 from numbers import Rational
 from typing import TYPE_CHECKING, Any
 
-from libperm._core import abi, exact_minors, quick
+from libperm._core import abi, minors, quick
 from libperm._core.batch import Batch
 from libperm._core.call import call
 from libperm._core.errors import InvalidMatrixError
+from libperm._core.inputs import LONG_ORDER, read_counts
 from libperm._core.library import check, library
-from libperm._core.matrix import LONG_ORDER, array_in, read_counts
+from libperm._core.matrix import array_in
 from libperm._core.options import MULTIPLICITIES, Prepared, is_of_graph, readable_again
 from libperm._core.plan import Plan
 from libperm._core.result import Gradient
@@ -140,7 +141,7 @@ def _exact_sub_permanents(given: Any, counts: Any, options: Mapping[str, Any]) -
         return None
     numbers = plain(given.reshape(-1))
     kind = kind_of_entries(numbers)
-    if is_of_graph(options) or not exact_minors.are_asked(kind, options, False):
+    if is_of_graph(options) or not minors.are_exact(kind, options, False):
         return None  # of graphs the library says that there are none
     if not all(isinstance(x, Rational) or math.isfinite(x) for x in numbers):
         raise InvalidMatrixError("an entry is NaN or infinite: a fraction is neither")
@@ -148,7 +149,7 @@ def _exact_sub_permanents(given: Any, counts: Any, options: Mapping[str, Any]) -
         (-1, *given.shape[-2:]) if given.size else (0, *given.shape[-2:])
     )
     options = readable_again({**options, **dict(zip(MULTIPLICITIES, counts))})
-    found = [exact_minors.sub_permanents(matrix, kind, options, Plan._of) for matrix in batch]
+    found = [minors.exact_sub_permanents(matrix, kind, options, Plan._of) for matrix in batch]
     found_all = np.array(found, object).reshape(len(batch), -1)
     return found_all[0] if given.ndim == 2 else found_all
 

@@ -11,7 +11,7 @@ from typing import Any, Callable
 from libperm._core import fock
 from libperm._core.distribution import Limits, forms_of
 from libperm._core.errors import InvalidOptionError, UnsupportedError
-from libperm._core.interference import permanent_of_forms, product_of_forms
+from libperm._core.fock import permanent_of_forms, product_of_forms
 from libperm._core.options import is_of_graph
 from libperm._core.photons import kinds_of, modes_in
 

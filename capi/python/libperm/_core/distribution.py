@@ -25,14 +25,14 @@ from libperm._core.errors import (
     UnsupportedError,
     warn_caller,
 )
-from libperm._core.functions import compute
-from libperm._core.interference import (
+from libperm._core.fock import (
     permanent_and_mass,
     permanent_of_forms,
     product_and_mass,
     product_of_forms,
 )
-from libperm._core.limits import Limits as Limits
+from libperm._core.functions import compute
+from libperm._core.options import Limits as Limits
 from libperm._core.photons import Experiment
 
 _U = 2.0**-53

@@ -2,37 +2,28 @@
 
 from __future__ import annotations
 
-import ctypes
-import math
-import operator
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 from fractions import Fraction
 from itertools import accumulate
 from typing import Any
 
-from libperm._core import abi
 from libperm._core.errors import InvalidMatrixError
-from libperm._core.options import MULTIPLICITIES
-from libperm._core.scalars import Kind, numbers_of
-from libperm._core.sequences import items_of
-from libperm._core.sums import sums
+from libperm._core.scalars import Kind, numbers_of, sums
 from libperm._core.values import (
-    Buffer,
     as_array,
-    encode,
     is_array,
     is_entry,
+    items_of,
     kind_of_array,
     kind_of_entries,
     plain,
-    value_type_of,
 )
 
 
 class Matrix:
-    """Rows ascending, columns ascending in each. `entries`: as _values.plain() has them."""
+    """Rows ascending, columns ascending in each. `entries`: as values.plain() has them."""
 
     def __init__(
         self, shape: tuple[int, int], row_ptr: Any, col_idx: Any, entries: Any, kind: Kind | None = None
@@ -257,95 +248,6 @@ def union(matrices: Sequence[Matrix]) -> Matrix:
         counts[i] += 1
     row_ptr = array("q", accumulate(counts, initial=0))
     return Matrix(first.shape, row_ptr, array("q", [j for _, j in places]), [1] * len(places))
-
-
-LONG_ORDER = (
-    16  # bits of the number of terms: what sums more of them may take so long that it is to be stopped
-)
-LONG_LINES = 100  # the same of repeated lines, counted
-
-
-class Input:
-    """A perm_csr and all that it points to."""
-
-    def __init__(
-        self,
-        matrix: Matrix,
-        value_type: int,
-        row_multiplicity: Iterable[int] | None = None,
-        col_multiplicity: Iterable[int] | None = None,
-        values: Buffer | None = None,
-    ) -> None:
-        self.value_type, self.width = value_type, matrix.nnz  # of the values that are read of a matrix
-        self.values = encode(matrix.entries, value_type) if values is None else values
-        lines = zip(("row", "col"), matrix.shape, (row_multiplicity, col_multiplicity))
-        counts = self.counts = [read_counts(*line) for line in lines]
-        self._kept = [
-            Buffer(x) for x in (matrix.row_ptr, matrix.col_idx, *(c for c in counts if c is not None))
-        ]
-        self.is_long = matrix.shape[1] > LONG_ORDER
-        if any(c is not None for c in counts):
-            self.is_long = _may_take_long(
-                [c or array("q", [1] * lines) for c, lines in zip(counts, matrix.shape)]
-            )
-        address = [None if c is None else Buffer(c).address for c in counts]
-        self.struct = abi.Csr(
-            ctypes.sizeof(abi.Csr),
-            *matrix.shape,
-            matrix.nnz,
-            self._kept[0].address,
-            self._kept[1].address,
-            self.values.address,
-            abi.INDEX_I64,
-            self.value_type,
-            *address,
-        )
-        self.address = self._as_parameter_ = ctypes.addressof(self.struct)
-
-
-def input_of(
-    matrix: Matrix, options: Mapping[str, Any], value_type: int | None = None, values: Buffer | None = None
-) -> Input:
-    """Takes the multiplicities from the options, and the simplest type of the values, or the one given, and
-    what is given of that type in their place."""
-    if value_type is None:
-        value_type = value_type_of(matrix.entries, matrix.kind)
-    rows, columns = (options.get(name) for name in MULTIPLICITIES)
-    return Input(matrix, value_type, rows, columns, values)
-
-
-def _may_take_long(sides: Sequence[Sequence[int]]) -> bool:
-    """Whether a sum over how many of each kind are taken, on the side where these are fewer, takes long."""
-    bits = min(math.fsum(math.log2(max(c, 0) + 1) for c in side) for side in sides)
-    return bits > LONG_ORDER or sum(sides[1]) > LONG_LINES
-
-
-def counts_in(shape: Sequence[int], options: Mapping[str, Any]) -> list[list[int]]:
-    """How often each row and each column counts."""
-    sides = zip(("row", "col"), shape, (options.get(name) for name in MULTIPLICITIES))
-    return [
-        [1] * lines if given is None else list(read_counts(what, lines, given) or ())
-        for what, lines, given in sides
-    ]
-
-
-def read_counts(what: str, lines: int, counts: Iterable[int] | None) -> array[int] | None:
-    if counts is None:
-        return None
-    items = items_of(counts, f"integers ({what}_multiplicity)")
-    try:
-        read_counts = array("q", map(operator.index, items))
-    except TypeError:
-        raise TypeError(
-            f"{what}_multiplicity says how often each {what} counts: integers, one for each"
-        ) from None
-    except OverflowError:
-        raise InvalidMatrixError(f"{what}_multiplicity has a number beyond 64 bits") from None
-    if len(read_counts) != lines:
-        raise InvalidMatrixError(
-            f"{what}_multiplicity has {len(read_counts)} numbers, the matrix {lines} {what}s"
-        )
-    return read_counts
 
 
 def entries_for(pattern: Matrix, kind: Kind, values: Any) -> Any:

@@ -16,11 +16,11 @@ from libperm._core.call import call, run
 from libperm._core.drawing import draw
 from libperm._core.errors import InvalidOptionError, UnsupportedError
 from libperm._core.handle import Owned
+from libperm._core.inputs import Input
 from libperm._core.library import check, library, read_text
-from libperm._core.matrix import Input, Matrix, read
-from libperm._core.options import MULTIPLICITIES, Prepared
+from libperm._core.matrix import Matrix, read
+from libperm._core.options import MULTIPLICITIES, Prepared, whole
 from libperm._core.picture import panels_of_periodic
-from libperm._core.quantities import whole
 from libperm._core.result import SIZE, Answer, Result, result_of, warn_if_missed
 from libperm._core.scalars import Number, exact_of
 from libperm._core.values import value_type_of

@@ -11,15 +11,15 @@ from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from libperm._core import abi, batch, exact_minors, quick, saving
+from libperm._core import abi, batch, minors, quick
 from libperm._core.call import call, run
 from libperm._core.drawing import draw
-from libperm._core.handle import LONG_SECONDS, Handle
+from libperm._core.handle import LONG_SECONDS, Handle, Task, bytes_of_plan, load_plan, plan_in
+from libperm._core.inputs import input_of, weighted_input
 from libperm._core.library import library, read_text
 from libperm._core.matchings import Marginals, marginals_of
-from libperm._core.matrix import Matrix, entries_for, input_of, read, require_kind
+from libperm._core.matrix import Matrix, entries_for, read, require_kind
 from libperm._core.options import Prepared, RunOptions, readable_again
-from libperm._core.partials import Task
 from libperm._core.picture import panels_of_plan
 from libperm._core.result import (
     SIZE,
@@ -30,7 +30,6 @@ from libperm._core.result import (
     value_or_infinity,
 )
 from libperm._core.scalars import Kind, Number
-from libperm._core.unmatched import weighted_input
 from libperm._core.values import (
     Buffer,
     any_negative,
@@ -185,7 +184,7 @@ class Plan:
         return found if full or with_permanent else found[1]
 
     def _gradient(self, values: Any, full: bool) -> Any:
-        if exact_minors.are_asked(self._kind, self._given, False):
+        if minors.are_exact(self._kind, self._given, False):
             return self._exact_gradient(values, full)
         handle, buffer = self._encoded(values)
         parts = self._matrix.nnz * (2 if self._kind is Kind.COMPLEX else 1)
@@ -201,7 +200,7 @@ class Plan:
 
     def _exact_gradient(self, values: Any, full: bool) -> tuple[Number, Any] | Gradient:
         matrix, permanent = self._with(values), self.compute(values)
-        found = exact_minors.gradient(matrix, permanent, self._given, Plan._of)
+        found = minors.exact_gradient(matrix, permanent, self._given, Plan._of)
         if is_numpy(matrix.row_ptr):
             import numpy as np
 
@@ -232,7 +231,7 @@ class Plan:
     def _gradients(self, values: Any, full: bool) -> Any:
         import numpy as np
 
-        exact_minors.refuse_batch(self._given)
+        minors.refuse_exact_batch(self._given)
         count, flat = batch.rows_in(values, self._matrix)
         require_kind(kind_of_entries(flat), self._kind)
         handle, buffer = self._handle_for(flat), encode(flat, self._input.value_type)
@@ -441,7 +440,7 @@ class Plan:
         >>> libperm.Plan.from_bytes(saved, threads=1, memory_limit="1G").permanent()
         10
         """
-        return saving.to_bytes(self._open().address, self._matrix, self._input.value_type, self._given)
+        return bytes_of_plan(self._open().address, self._matrix, self._input.value_type, self._given)
 
     @classmethod
     def from_bytes(cls, saved: bytes, **options: Unpack[RunOptions]) -> Plan:
@@ -452,10 +451,10 @@ class Plan:
         for name in options:
             if name not in taken:
                 raise TypeError(f"a saved plan takes no option {name!r}; there are {', '.join(taken)}")
-        matrix, value_type, made_with, native = saving.from_bytes(saved)
+        matrix, value_type, made_with, native = plan_in(saved)
         plan, handle = cls.__new__(cls), Handle()
         plan._set_up(matrix, {**made_with, **options}, value_type)
-        saving.load(native, plan._options.address, plan._input.address, handle.address)
+        load_plan(native, plan._options.address, plan._input.address, handle.address)
         plan._handle = handle
         return plan
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from libperm._core.batch import Batch, Results
 from libperm._core.call import call
 from libperm._core.errors import InvalidMatrixError, InvalidOptionError, PrecisionWarning, warn_caller
+from libperm._core.inputs import counts_in, weighted_input
 from libperm._core.library import library
-from libperm._core.matrix import Matrix, counts_in, read, union
+from libperm._core.matrix import Matrix, read, union
 from libperm._core.options import Prepared, is_of_graph, readable_again
 from libperm._core.plan import Plan
 from libperm._core.scalars import Kind
-from libperm._core.unmatched import weighted_input
 from libperm._core.values import as_array, encode, is_numpy
 
 if TYPE_CHECKING:

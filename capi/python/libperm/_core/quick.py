@@ -13,8 +13,8 @@ from typing import Any, Callable
 
 from libperm._core import abi
 from libperm._core.batch import Batch
+from libperm._core.inputs import Input
 from libperm._core.library import check, library
-from libperm._core.matrix import Input
 from libperm._core.options import MULTIPLICITIES, Prepared, RunOptions
 from libperm._core.scalars import Kind, Number
 

@@ -1,17 +1,45 @@
-"""Entries as an array of a perm_value_type that the library can read."""
+"""Sequences of entries, and these as an array of a perm_value_type that the library can read."""
 
 from __future__ import annotations
 
 import ctypes
 import sys
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
 from libperm._core import abi
 from libperm._core.errors import InvalidMatrixError
 from libperm._core.scalars import Kind, is_double, kind_of_all, numbers_of, text_of
-from libperm._core.sequences import items_of
+
+# ----------------------------------------------------------------
+# What comes in an order. Much else can be iterated over (keys, members, nodes, bytes) and is no numbers.
+
+
+def items_of(given: Any, expected: str) -> list[Any]:
+    """Lists the items; raises TypeError, with what to pass instead, where there is no order."""
+    name = type(given).__name__
+    if hasattr(given, "nodes") and hasattr(given, "edges"):
+        raise TypeError(
+            f"a {name} is a graph: libperm.networkx.perfect_matchings(G) counts its perfect matchings, "
+            "libperm.networkx.biadjacency(G)[0] is its matrix"
+        )
+    if isinstance(given, Mapping):
+        raise TypeError(
+            f"a {name} would be read by its keys: pass {expected}; "
+            "of entries by their places scipy.sparse.coo_array((values, (rows, columns)), shape)"
+        )
+    if isinstance(given, Set):
+        raise TypeError(f"a {name} has no order: pass {expected}")
+    if isinstance(given, (bytes, bytearray)):
+        raise TypeError(f"{name} are no numbers: pass {expected}, e.g. of numpy.frombuffer()")
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise TypeError(f"{name}, where {expected} are expected")
+    return list(given)
+
+
+# ----------------------------------------------------------------
+# Entries, of arrays and of lists.
 
 _DTYPES = {abi.VALUE_F64: "float64", abi.VALUE_C128: "complex128", abi.VALUE_I64: "int64"}
 _CHARS = {abi.VALUE_F64: "d", abi.VALUE_C128: "D", abi.VALUE_I64: "l"}
