@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from libperm._core import abi, fock
 from libperm._core.call import call
 from libperm._core.distribution import Distribution, Limits, of_all, of_given
+from libperm._core.lazy import np
 from libperm._core.library import library
 from libperm._core.matrix import array_in
-from libperm._core.options import Prepared, bytes_of, seconds_of, seed_of, whole
+from libperm._core.options import Prepared, RunOptions, Unpack, bytes_of, seconds_of, seed_of, whole
 from libperm._core.photons import MOST_PHOTONS, experiment, modes_in, outcomes_in
 from libperm._core.values import as_doubles
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-    from libperm._core.options import RunOptions
 
 __all__ = ["Distribution", "distribution", "outcomes", "probability", "sample"]
 
@@ -51,8 +47,6 @@ def sample(
     >>> (samples == 1).any()  # Hong, Ou and Mandel: both leave by the same mode
     np.False_
     """
-    import numpy as np
-
     amplitudes = np.ascontiguousarray(as_doubles(array_in(U)), np.complex128)
     if amplitudes.ndim != 2:
         raise TypeError(f"an array of {amplitudes.ndim} dimensions is no matrix of amplitudes")

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -26,13 +26,8 @@ from libperm._core.errors import InvalidMatrixError
 from libperm._core.fock import over_factorials
 from libperm._core.functions import hafnian
 from libperm._core.matrix import array_in
-from libperm._core.options import real, whole
+from libperm._core.options import Options, Unpack, real, whole
 from libperm._core.values import as_doubles, items_of
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-    from libperm._core.options import Options
 
 __all__ = ["covariance", "probability", "pure_probability"]
 

@@ -18,20 +18,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from libperm._core.functions import hafnian as _hafnian
 from libperm._core.functions import permanent
-from libperm._core.options import whole
+from libperm._core.options import Options, Unpack, whole
 from libperm._core.scalars import Number
 from libperm._core.values import array_of, items_of
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-    from libperm._core.options import Options
 
 
 def perm(A: Any, method: str = "bbfg", **options: Unpack[Options]) -> Number:

@@ -163,37 +163,37 @@ def call(options: Stoppable, is_long: bool, function: Any, *arguments: Any) -> N
     run(options, is_long, lambda: check(function(*arguments)))
 
 
-def run(options: Stoppable, is_long: bool, call: Callable[[], Any]) -> None:
-    """Python handles signals in the main thread only, and not before a foreign call returns: a long one goes
-    to another thread, and the main thread waits where it can be interrupted."""
+def run(options: Stoppable, is_long: bool, call: Callable[[], Any]) -> Any:
+    """Returns what it returns. Python handles signals in the main thread only, and not before a foreign call
+    returns: a long one goes to another thread, and the main thread waits where it can be interrupted."""
     progress = options.progress
     if progress is None:
         if not is_long:
-            call()
-        elif threading.current_thread() is threading.main_thread():
-            _interruptibly(options.stop, call)
-        else:
-            with options.stop.under_way(threading.Event()):
-                call()
-        return
+            return call()
+        if threading.current_thread() is threading.main_thread():
+            return _interruptibly(options.stop, call)
+        with options.stop.under_way(threading.Event()):
+            return call()
     try:
-        _interruptibly(options.stop, call)
+        found = _interruptibly(options.stop, call)
     except CancelledError:
         progress.raise_what_was_raised()
         raise
     finally:
         progress.close()
     progress.raise_what_was_raised()
+    return found
 
 
-def _interruptibly(stop: Stop, call: Callable[[], Any]) -> None:
+def _interruptibly(stop: Stop, call: Callable[[], Any]) -> Any:
+    results: list[Any] = []
     failures: list[BaseException] = []
     returned = threading.Event()
 
     def work() -> None:
         with stop.under_way(returned):
             try:
-                call()
+                results.append(call())
             except BaseException as failure:
                 failures.append(failure)
 
@@ -206,3 +206,4 @@ def _interruptibly(stop: Stop, call: Callable[[], Any]) -> None:
         raise
     if failures:
         raise failures[0]
+    return results[0]

@@ -9,23 +9,18 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from libperm._core import abi
-from libperm._core.call import call, run
+from libperm._core.call import call
 from libperm._core.errors import InvalidOptionError
 from libperm._core.handle import Task
 from libperm._core.inputs import Input, input_of, weighted_input
-from libperm._core.library import check, library
+from libperm._core.lazy import np
+from libperm._core.library import library
 from libperm._core.matrix import read
-from libperm._core.options import MULTIPLICITIES, Prepared, real, seed_of, whole
+from libperm._core.options import MULTIPLICITIES, Options, Prepared, RunOptions, Unpack, real, seed_of, whole
 from libperm._core.values import as_array, value_type_of
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-    from libperm._core.options import Options, RunOptions
-
 
 # ----------------------------------------------------------------
 # Numbers that a permanent lies between for certain.
@@ -260,7 +255,7 @@ class Estimation:
 
     def run(self) -> Estimate:
         """What estimate() returns."""
-        found = _no_estimate()
+        found = abi.Estimated(ctypes.sizeof(abi.Estimated))
         wanted, place = ctypes.byref(self._wanted), ctypes.byref(found)
         call(self._options, True, library.perm_estimate, self._given, self._options, wanted, place)
         return _estimate_of(found)
@@ -276,7 +271,7 @@ class Estimation:
     def combine(self, partials: Iterable[bytes]) -> Estimate:
         """From those of the shards 0 .. shards() - 1 at least, in any order; where their samples prove too
         few, more are drawn."""
-        found, answer = _no_estimate(), abi.Answer(ctypes.sizeof(abi.Answer))
+        found, answer = abi.Estimated(ctypes.sizeof(abi.Estimated)), abi.Answer(ctypes.sizeof(abi.Answer))
         answer.estimate = ctypes.addressof(found)
         self._planned().combine(partials, answer)
         return _estimate_of(found)
@@ -288,10 +283,6 @@ class Estimation:
             places = self._given.address, self._options.address, ctypes.addressof(self._wanted)
             self._task = Task(self._options, lambda place: int(make(*places, place)))
         return self._task
-
-
-def _no_estimate() -> abi.Estimated:
-    return abi.Estimated(ctypes.sizeof(abi.Estimated))
 
 
 def _estimate_of(found: abi.Estimated) -> Estimate:
@@ -347,17 +338,9 @@ def sample(
     shots = whole("shots", shots, 2**40)
     rows = matrix.shape[0]
     prepared.require(8.0 * shots * rows, f"{shots} samples")
+    flat = (ctypes.c_int64 * max(1, shots * rows))()
+    call(prepared, True, library.perm_sample, given, prepared, shots, drawn_from, flat)
     try:
-        import numpy as np
+        return np.frombuffer(memoryview(flat), np.int64, shots * rows).reshape(shots, rows)
     except ImportError:
-        flat = (ctypes.c_int64 * max(1, shots * rows))()
-        _draw(given, prepared, shots, drawn_from, ctypes.addressof(flat))
         return [list(flat[k * rows : (k + 1) * rows]) for k in range(shots)]
-    found = np.empty((shots, rows), np.int64)
-    _draw(given, prepared, shots, drawn_from, found.ctypes.data)
-    return found
-
-
-def _draw(given: Any, prepared: Prepared, shots: int, seed: int, columns: int) -> None:
-    function, arguments = library.perm_sample, (given.address, prepared.address, shots, seed, columns)
-    run(prepared, True, lambda: check(function(*arguments)))

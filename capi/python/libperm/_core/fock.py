@@ -20,15 +20,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from libperm._core.lazy import np
+
 
 @dataclass(frozen=True)
 class Layer:
     """The ways that k photons lie in the modes."""
 
     occupations: Any  # (count, modes), int8, or of many photons int32
-    sources: (
-        Any  # (modes, count), int32: the place without one photon of this mode; if none is there, past all
-    )
+    sources: Any  # (modes, count), int32: the place without one photon of this mode; if none, past all
 
 
 def counts(caps: tuple[int, ...], photons: int) -> list[list[int]]:
@@ -67,8 +67,6 @@ def _kept(caps: tuple[int, ...], photons: int) -> tuple[Layer, ...]:
 
 
 def _made(caps: tuple[int, ...], photons: int) -> Iterator[Layer]:
-    import numpy as np
-
     ways = np.array(counts(caps, photons), np.int32)
     for k, occupations in enumerate(_listed(caps, photons)):
         if k > 0:
@@ -76,8 +74,6 @@ def _made(caps: tuple[int, ...], photons: int) -> Iterator[Layer]:
 
 
 def _sources(occupations: Any, ways: Any, photons: int) -> Any:
-    import numpy as np
-
     sources = np.empty(occupations.shape, np.int32)
     places = np.arange(
         occupations.shape[1], dtype=np.int32
@@ -102,8 +98,6 @@ def listed(caps: tuple[int, ...], photons: int) -> Any:
 def _listed(caps: tuple[int, ...], photons: int) -> Iterator[Any]:
     """The ways of 0 to all photons, (modes, count). Those whose last photon is in mode i are, in their order,
     the first of one photon less with one more there: of modes up to i, and in i below its cap."""
-    import numpy as np
-
     ways = np.array(counts(caps, photons), np.int64)
     occupations = np.zeros((len(caps), 1), np.int8 if photons < 128 else np.int32)
     yield occupations
@@ -125,8 +119,6 @@ def last(caps: tuple[int, ...], photons: int) -> Any:
 
 def places(caps: tuple[int, ...], occupations: Any) -> Any:
     """Where ways stand among all that are within caps, of their number of photons, the same of each."""
-    import numpy as np
-
     up_to = np.cumsum(occupations, axis=1, dtype=np.int64)
     before = up_to - occupations
     photons = int(up_to[0, -1]) if up_to.size else 0
@@ -139,8 +131,6 @@ def places(caps: tuple[int, ...], occupations: Any) -> Any:
 
 def factorials(occupations: Any, is_exact: bool = False) -> Any:
     """The products of the factorials of each way's numbers: floats, or integers as objects."""
-    import numpy as np
-
     most = int(occupations.max(initial=0))
     table = np.array([math.factorial(q) for q in range(most + 1)], object)
     if not is_exact:
@@ -189,18 +179,10 @@ def times_form(form: Any, old: Any, layer: Layer, of: Any) -> Any:
     return parts[0] if len(parts) == 1 else of.concatenate(parts)
 
 
-def product_of_forms(forms: Any, ways: Iterable[Layer], of: Any) -> Any:
-    """The coefficients of the product of the columns of forms, (modes, photons)."""
-    return _form_by_form((forms,), ways, of)[0]
-
-
-def product_and_mass(forms: Any, ways: Iterable[Layer], of: Any) -> tuple[Any, Any]:
-    """The same, and the sums of the absolute values of the terms, which errors are shares of."""
-    found, mass = _form_by_form((forms, abs(forms)), ways, of)
-    return found, mass
-
-
-def _form_by_form(forms: tuple[Any, ...], ways: Iterable[Layer], of: Any) -> list[Any]:
+def product_of_forms(forms: tuple[Any, ...], ways: Iterable[Layer], of: Any) -> list[Any]:
+    """The coefficients of the product of the columns of forms, (modes, photons); with the absolute values of
+    the forms behind them, also their mass, the sums of the absolute values of the terms, which errors are
+    shares of."""
     found = [form[0, :1] * 0 + 1 for form in forms]
     for i, layer in enumerate(ways):
         found = [times_form(form[:, i], old, layer, of) for form, old in zip(forms, found)]
@@ -208,21 +190,12 @@ def _form_by_form(forms: tuple[Any, ...], ways: Iterable[Layer], of: Any) -> lis
     return found
 
 
-def permanent_of_forms(forms: Any, copies: tuple[int, ...], caps: tuple[int, ...], of: Any) -> Any:
+def permanent_of_forms(
+    forms: tuple[Any, ...], copies: tuple[int, ...], caps: tuple[int, ...], of: Any
+) -> list[Any]:
     """The coefficients of the permanent of a matrix of forms, (rows, kinds of columns, modes), with so many
-    copies of each kind, over prod copies!: those of x^s with s <= caps, in the order above."""
-    return _row_by_row((forms,), copies, caps, of)[0]
-
-
-def permanent_and_mass(
-    forms: Any, sizes: Any, copies: tuple[int, ...], caps: tuple[int, ...], of: Any
-) -> tuple[Any, Any]:
-    """The same, and the sums over the absolute values of the terms; sizes: at least those of the forms."""
-    found, mass = _row_by_row((forms, sizes), copies, caps, of)
-    return found, mass
-
-
-def _row_by_row(forms: tuple[Any, ...], copies: tuple[int, ...], caps: tuple[int, ...], of: Any) -> list[Any]:
+    copies of each kind, over prod copies!: those of x^s with s <= caps, in the order above; with numbers of
+    at least the forms' absolute values behind them, also their mass."""
     rows = len(forms[0])
     found = [form[0, :1, :1] * 0 + 1 for form in forms]
     for row, taken, layer in zip(range(rows), layers(copies, rows), layers(caps, rows)):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import math
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, cast, overload
+from collections.abc import Iterable
+from typing import Any, Literal, cast, overload
 
 from libperm._core import abi, dense, minors, quick
+from libperm._core.batch import chosen
 from libperm._core.batches import permanents
 from libperm._core.call import call
 from libperm._core.errors import (
@@ -21,31 +22,19 @@ from libperm._core.errors import (
 from libperm._core.inputs import LONG_ORDER, input_of, weighted_input
 from libperm._core.library import library
 from libperm._core.matrix import Matrix, array_in, read
-from libperm._core.options import MULTIPLICITIES, Prepared, is_flag, is_of_graph, readable_again
+from libperm._core.options import (
+    MULTIPLICITIES,
+    Options,
+    Prepared,
+    Unpack,
+    is_flag,
+    is_of_graph,
+    readable_again,
+)
 from libperm._core.plan import Plan
-from libperm._core.result import (
-    Answer,
-    Gradient,
-    Result,
-    result_of,
-    value_or_infinity,
-)
+from libperm._core.result import Answer, Gradient, Result, result_of
 from libperm._core.scalars import Kind, Number
-from libperm._core.values import (
-    as_array,
-    as_doubles,
-    encode,
-    is_numpy,
-    value_type_of,
-)
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from typing_extensions import Unpack
-
-    from libperm._core.options import Options
-
+from libperm._core.values import as_doubles, encode, is_numpy, value_type_of
 
 _small = quick.small
 
@@ -113,13 +102,11 @@ def answered(
     a: Any, row_unmatched: Any, col_unmatched: Any, full: bool, options: dict[str, Any]
 ) -> Number | Result:
     """The number, or the Result, of what the options say."""
-    if row_unmatched is None and col_unmatched is None:
-        number = None if full else quick.permanent(a, options) if options else None
+    if options and not full and row_unmatched is None and col_unmatched is None:
+        number: Number | None = quick.permanent(a, options)
         if number is not None:
             return number
-        found = _computed(a, options)
-    else:
-        found = _weighted(a, row_unmatched, col_unmatched, options)
+    found = _computed(a, options, row_unmatched, col_unmatched)
     return result_of(*found) if full else found[0].number(*found[1:])
 
 
@@ -133,31 +120,25 @@ def compute(
     >>> int(r), r.exact
     (265252859812191058636308480000000, True)
     """
-    if row_unmatched is None and col_unmatched is None:
-        return result_of(*_computed(A, dict(options)))
-    return result_of(*_weighted(A, row_unmatched, col_unmatched, dict(options)))
+    return result_of(*_computed(A, dict(options), row_unmatched, col_unmatched))
 
 
-def _weighted(
-    a: Any, row_unmatched: Any, col_unmatched: Any, options: dict[str, Any]
+def _computed(
+    a: Any, options: dict[str, Any], row_unmatched: Any = None, col_unmatched: Any = None
 ) -> tuple[Answer, Kind, bool, bool]:
-    answer, matrix = Answer(), read(as_array(a))
-    given, kind = weighted_input(matrix, row_unmatched, col_unmatched, options)
-    prepared = Prepared(options, "exact" if kind.is_exact else None)
-    call(prepared, True, library.perm_compute, given, prepared, answer)
-    return answer, *prepared.form(kind, is_numpy(matrix.row_ptr))
-
-
-def _computed(a: Any, options: dict[str, Any]) -> tuple[Answer, Kind, bool, bool]:
-    answer = Answer()
-    computed = quick.compute(a, options, answer.address)
+    answer, has_weights = Answer(), row_unmatched is not None or col_unmatched is not None
+    computed = None if has_weights else quick.compute(a, options, answer.address)
     if computed is not None:
         return answer, *computed, True
     matrix = read(a)
-    prepared = Prepared(options, "exact" if matrix.kind.is_exact else None)
-    given = input_of(matrix, options)
-    call(prepared, given.is_long, library.perm_compute, given, prepared, answer)
-    return answer, *prepared.form(matrix.kind, is_numpy(matrix.row_ptr))
+    if has_weights:
+        options = readable_again(options)
+        given, kind = weighted_input(matrix, row_unmatched, col_unmatched, options)
+    else:
+        given, kind = input_of(matrix, options), matrix.kind
+    prepared = Prepared(options, "exact" if kind.is_exact else None)
+    call(prepared, has_weights or given.is_long, library.perm_compute, given, prepared, answer)
+    return answer, *prepared.form(kind, is_numpy(matrix.row_ptr))
 
 
 @overload
@@ -192,33 +173,25 @@ def gradient(A: Any, *, full: bool = False, with_permanent: bool = False, **opti
     >>> libperm.gradient([[0, 2, 3, 1], [2, 0, 1, 5], [3, 1, 0, 4], [1, 5, 4, 0]], function="hafnian")
     [[0, 4, 5, 1], [4, 0, 1, 3], [5, 1, 0, 2], [1, 3, 2, 0]]
     """
-    if with_permanent and not full:
-        found = gradient(A, full=True, **options)
-        return value_or_infinity(found.permanent), found.derivatives
-    if not full and quick.are_of_run(options) and dense.is_full(A):
+    if not (full or with_permanent) and quick.are_of_run(options) and dense.is_full(A):
         small = quick.of_run(quick.gradient, options, A) if options else quick.gradient(A)
-        return dense.derivatives(as_doubles(A)[None], options)[0] if small is None else small
+        return dense.gradients(as_doubles(A)[None], options, False).derivatives[0] if small is None else small
     matrix, options = read(A, with_zeros=True), cast("Options", readable_again(options))
     if minors.are_exact(matrix.kind, options, hasattr(A, "tocsr")):
         permanent = result_of(*_computed(matrix, {**options, "precision": "exact"}))
         found = minors.exact_gradient(matrix, permanent, options, Plan._of)
-        return _like(matrix, A, found) if full else matrix.like(A, found.derivatives)
-    if matrix.kind.is_exact:
-        matrix.kind = Kind.REAL
-    try:
-        plan = Plan._of(matrix, dict(options), value_type_of(matrix.entries, matrix.kind), True)
-        found = plan.gradient(full=True)
-    except (MemoryRefusedError, UnsupportedError) as refused:
-        if hasattr(A, "tocsr") or options.get("checkpoint") is not None or is_of_graph(options):
-            raise  # a file keeps one matrix's
-        found = minors.gradient_by_rows(matrix, options, Plan._of, refused)
-    return _like(matrix, A, found) if full else matrix.like(A, found.derivatives)
-
-
-def _like(matrix: Matrix, a: Any, found: Gradient) -> Gradient:
-    return replace(
-        found, derivatives=matrix.like(a, found.derivatives), error_bounds=matrix.like(a, found.error_bounds)
-    )
+    else:
+        if matrix.kind.is_exact:
+            matrix.kind = Kind.REAL
+        try:
+            plan = Plan._of(matrix, dict(options), value_type_of(matrix.entries, matrix.kind), True)
+            found = plan.gradient(full=True)
+        except (MemoryRefusedError, UnsupportedError) as refused:
+            if hasattr(A, "tocsr") or options.get("checkpoint") is not None or is_of_graph(options):
+                raise  # a file keeps one matrix's
+            found = minors.gradient_by_rows(matrix, options, Plan._of, refused)
+    bounds = matrix.like(A, found.error_bounds) if full else None
+    return chosen(Gradient(matrix.like(A, found.derivatives), bounds, found.permanent), full, with_permanent)
 
 
 # ----------------------------------------------------------------
@@ -329,7 +302,7 @@ def hafnian(
     0.75
     """
     if not options and not full and multiplicity is None and isinstance(loops, (bool, type(None))):
-        number = quick.hafnian(A, bool(loops))
+        number: Number | None = quick.hafnian(A, bool(loops))
         if number is not None:
             return number
     return _answered(A, loops, multiplicity, full, options)

@@ -9,25 +9,22 @@ import math
 import numbers
 import operator
 import os
-import weakref
 from array import array
 from collections.abc import Iterable
+from contextlib import suppress
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Callable
+from typing import Any, Callable
 
 from libperm._core import abi
 from libperm._core.call import call, run
 from libperm._core.inputs import Input
+from libperm._core.lazy import np
 from libperm._core.library import check, library, read_bytes, read_text
 from libperm._core.matrix import Matrix
 from libperm._core.options import Prepared, Seed
 from libperm._core.result import Answer
 from libperm._core.scalars import Kind, is_double
 from libperm._core.values import Buffer, is_numpy
-
-if TYPE_CHECKING:
-    from libperm._core.options import Prepared
-
 
 LONG_SECONDS = 0.01  # as predicted: a thread more is not noticed then
 
@@ -85,30 +82,24 @@ class Handle(Owned):
 # Tasks, and what their shards come to: bytes here, perm_partial there.
 
 
-class Task:
-    """A perm_task that make(its place) plans, and that frees itself; `of` is what it must not outlive."""
+class Task(Owned):
+    """A perm_task that make(its place) plans; `of` is what it must not outlive."""
 
     def __init__(self, options: Prepared, make: Callable[[Any], int], of: Any = None) -> None:
-        task = ctypes.c_void_p()
+        super().__init__(library.perm_task_destroy)
         self._options, self._of = options, of
-        run(options, True, lambda: check(make(ctypes.byref(task))))
-        weakref.finalize(self, library.perm_task_destroy, task)
-        self._task = task
+        run(options, True, lambda: check(make(ctypes.byref(self.address))))
 
     def shards(self) -> int:
         count = ctypes.c_int64()
-        check(library.perm_task_shards(self._task, ctypes.byref(count), None, None))
+        check(library.perm_task_shards(self, ctypes.byref(count), None, None))
         return count.value
 
     def run_shard(self, number: int) -> bytes:
         partial = abi.Partial(ctypes.sizeof(abi.Partial))
         place = ctypes.addressof(partial)
         try:
-            run(
-                self._options,
-                True,
-                lambda: check(library.perm_task_run_shard(self._task, number, place)),
-            )
+            call(self._options, True, library.perm_task_run_shard, self, number, place)
             return ctypes.string_at(partial.bytes, partial.size)
         finally:
             library.perm_partial_clear(place)
@@ -120,8 +111,8 @@ class Task:
             struct.struct_size = ctypes.sizeof(abi.Partial)
             struct.bytes = ctypes.cast(ctypes.c_char_p(content), ctypes.c_void_p)
             struct.size = len(content)
-        arguments = self._task, structs, len(kept), ctypes.addressof(answer)
-        run(self._options, True, lambda: check(library.perm_task_combine(*arguments)))
+        places = structs, len(kept), ctypes.addressof(answer)
+        call(self._options, True, library.perm_task_combine, self, *places)
 
 
 # ----------------------------------------------------------------
@@ -180,12 +171,10 @@ def plan_in(saved: bytes) -> tuple[Matrix, int, dict[str, Any], bytes]:
 
 def _places(header: dict[str, Any]) -> tuple[Any, Any]:
     places = array("q", header["row_ptr"]), array("q", header["col_idx"])
-    try:
-        import numpy as np
-    except ImportError:
-        return places
-    row_ptr, col_idx = map(np.array, places)
-    return (row_ptr, col_idx) if header.get("numpy") else places  # which plans of before do not tell
+    if header.get("numpy"):  # which plans of before do not tell
+        with suppress(ImportError):
+            return np.array(places[0]), np.array(places[1])
+    return places
 
 
 def load_plan(native: bytes, options: int, csr: int, place: Any) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from libperm._core import abi
 from libperm._core.errors import InvalidMatrixError, UnmatchedWarning, warn_caller
+from libperm._core.lazy import np
 from libperm._core.matrix import Matrix
 from libperm._core.options import MULTIPLICITIES, is_of_graph, readable_again
 from libperm._core.scalars import Kind, numbers_of
@@ -26,9 +27,7 @@ from libperm._core.values import (
     value_type_of,
 )
 
-LONG_ORDER = (
-    16  # bits of the number of terms: what sums more of them may take so long that it is to be stopped
-)
+LONG_ORDER = 16  # bits of the number of terms: what sums more of them may take too long not to be stopped
 LONG_LINES = 100  # the same of repeated lines, counted
 
 
@@ -52,10 +51,7 @@ class Input:
         ]
         self.is_long = matrix.shape[1] > LONG_ORDER
         if any(c is not None for c in counts):
-            self.is_long = _may_take_long(
-                [c or array("q", [1] * lines) for c, lines in zip(counts, matrix.shape)]
-            )
-        address = [None if c is None else Buffer(c).address for c in counts]
+            self.is_long = _may_take_long([c or [1] * n for c, n in zip(counts, matrix.shape)])
         self.struct = abi.Csr(
             ctypes.sizeof(abi.Csr),
             *matrix.shape,
@@ -65,7 +61,7 @@ class Input:
             self.values.address,
             abi.INDEX_I64,
             self.value_type,
-            *address,
+            *(None if c is None else Buffer(c).address for c in counts),
         )
         self.address = self._as_parameter_ = ctypes.addressof(self.struct)
 
@@ -181,8 +177,6 @@ def _weights(what: str, lines: int, given: Any, count: int | None) -> Any:
     of_each = "" if count is None else f", or as many for each of {count} matrices"
     given = as_array(given)
     if is_array(given):
-        import numpy as np
-
         if given.shape not in ((), (lines,)) and given.shape != (count, lines):
             raise InvalidMatrixError(
                 f"{name} has the shape {given.shape}, where {lines} are expected{of_each}"
@@ -206,8 +200,6 @@ def _side_by_side(count: int, parts: Sequence[Any]) -> Any:
         return parts[0]
     widths = [len(part) // max(count, 1) for part in parts]
     if all(is_array(part) for part in parts) and len({part.dtype.kind for part in parts}) == 1:
-        import numpy as np
-
         rows = [part.reshape(count, width) for part, width in zip(parts, widths)]
         return np.concatenate(rows, axis=1).reshape(-1)
     lists = [part.tolist() if is_array(part) else part for part in parts]

@@ -7,26 +7,21 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from libperm._core import abi, quick
 from libperm._core.batch import Batch, Results, numbers_in, of_doubles
 from libperm._core.call import call, run
 from libperm._core.errors import CancelledError, Error, InvalidMatrixError, TimeRefusedError
-from libperm._core.handle import LONG_SECONDS, Handle
+from libperm._core.handle import Handle
 from libperm._core.inputs import LONG_LINES, LONG_ORDER, Input, counts_in, input_of, required, weighted_input
+from libperm._core.lazy import np
 from libperm._core.library import check, library
 from libperm._core.matrix import Matrix, of_places, read
-from libperm._core.options import Prepared, is_of_graph, readable_again
+from libperm._core.options import Options, Prepared, Unpack, is_of_graph, readable_again
 from libperm._core.result import SIZE, Answer, Result, result_of
 from libperm._core.scalars import Kind, is_double
-from libperm._core.values import Buffer, are_doubles, as_array, as_doubles, is_array, is_numpy
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-    from libperm._core.options import Options
-
+from libperm._core.values import are_doubles, as_array, as_doubles, is_array, is_numpy
 
 # ----------------------------------------------------------------
 # Marginals of small arrays, which go over the sets of their lines: by plans of full matrices, which know of
@@ -44,8 +39,6 @@ class _Plan:
     def __init__(
         self, shape: tuple[int, int], with_rows: bool, with_cols: bool, options: Mapping[str, Any]
     ) -> None:
-        import numpy as np
-
         full = read(np.ones(shape))
         given, one = Input(full, abi.VALUE_F64), np.ones(max(shape))
         given.struct.row_unmatched = one.ctypes.data if with_rows else None
@@ -69,8 +62,6 @@ def _is_plain(a: Any) -> bool:
 
 
 def _weights(weights: Any) -> Any:
-    import numpy as np
-
     weights = as_array(weights)
     if not is_array(weights):
         items = weights if isinstance(weights, (list, tuple)) else [weights]
@@ -85,8 +76,6 @@ def _small_marginals(
 ) -> tuple[Any, Any, Result] | None:
     """Of an array of two dimensions: probabilities and their bounds, of entries, then rows, then columns, and
     the result. None where the general way is to be taken. Options are those of a run."""
-    import numpy as np
-
     a = np.asarray(a)
     if a.ndim != 2 or not _is_plain(a):
         return None
@@ -189,19 +178,10 @@ def marginals(
     given, _ = weighted_input(matrix, row_unmatched, col_unmatched, options, warns=False)
     is_long = max(matrix.shape, default=0) > LONG_ORDER
     form = is_numpy(matrix.row_ptr), partial(matrix.like, a)
-    return _told(prepared, is_long, matrix, form, library.perm_marginals, given, prepared)
+    return told_marginals(prepared, is_long, matrix, form, library.perm_marginals, given, prepared)
 
 
-def marginals_of(
-    options: Prepared, handle: Handle, matrix: Matrix, values: Buffer, as_numpy: bool
-) -> Marginals:
-    """By a plan of the matrix with its weights, these behind its values; entries in the pattern's order."""
-    is_long = handle.seconds() > LONG_SECONDS or max(matrix.shape, default=0) > LONG_ORDER
-    form = as_numpy, lambda entries: entries
-    return _told(options, is_long, matrix, form, library.perm_plan_marginals, handle, values)
-
-
-def _told(
+def told_marginals(
     options: Prepared,
     is_long: bool,
     matrix: Matrix,
@@ -278,8 +258,6 @@ def _reals(numbers: Any) -> Any:
 def _groups(is_entry: Any) -> list[Any]:
     """The numbers of the matrices that have each pattern. What small matrices' plans go over takes as long
     whatever the pattern: they are one group."""
-    import numpy as np
-
     count, m, n = is_entry.shape
     if _are_small(m, n):
         return [np.arange(count)]
@@ -290,8 +268,6 @@ def _groups(is_entry: Any) -> list[Any]:
 
 
 def _of_many(batch: Any, row_unmatched: Any, col_unmatched: Any, options: dict[str, Any]) -> Marginals:
-    import numpy as np
-
     batch = _reals(batch)
     count, m, n = batch.shape
     row_unmatched, col_unmatched = required((m, n), row_unmatched, col_unmatched, options, warns=False)
@@ -329,8 +305,6 @@ def _of_many(batch: Any, row_unmatched: Any, col_unmatched: Any, options: dict[s
 
 def _of_one(k: int, batch: Any, weights: list[Any], options: dict[str, Any], names: Any) -> Marginals:
     """The k-th of these matrices as a batch of one."""
-    import numpy as np
-
     try:
         found = marginals(batch[k], *(side if side is None else side[k] for side in weights), **options)
     except (CancelledError, TimeRefusedError):
@@ -346,8 +320,6 @@ def _of_one(k: int, batch: Any, weights: list[Any], options: dict[str, Any], nam
 
 def _of_alike(batch: Any, weights: list[Any], options: dict[str, Any], names: Any = None) -> Marginals:
     """By one plan, of all their entries. names: their numbers among the caller's matrices."""
-    import numpy as np
-
     count, m, n = batch.shape
     i, j = (batch != 0).any(axis=0).nonzero()
     pattern = of_places((m, n), i, j, np.ones(len(i)), Kind.REAL)

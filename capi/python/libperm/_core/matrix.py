@@ -10,16 +10,9 @@ from itertools import accumulate
 from typing import Any
 
 from libperm._core.errors import InvalidMatrixError
+from libperm._core.lazy import np
 from libperm._core.scalars import Kind, numbers_of, sums
-from libperm._core.values import (
-    as_array,
-    is_array,
-    is_entry,
-    items_of,
-    kind_of_array,
-    kind_of_entries,
-    plain,
-)
+from libperm._core.values import as_array, is_array, is_entry, items_of, kind_of_array, kind_of_entries, plain
 
 
 class Matrix:
@@ -82,8 +75,6 @@ class Matrix:
             rows[i][j] = x
         if not hasattr(a, "__array__"):
             return rows
-        import numpy as np
-
         exact = len(entries) > 0 and isinstance(entries[0], (int, Fraction))
         return np.array(rows, object if exact else None).reshape(self.shape)
 
@@ -92,8 +83,6 @@ def _in_sparse(entries: Any) -> Any:
     """Converts exact entries to int64."""
     if is_array(entries) or not all(isinstance(x, int) for x in entries):
         return entries
-    import numpy as np
-
     if any(abs(x) >= 2**63 for x in entries):
         raise OverflowError(
             "derivatives beyond int64, which scipy.sparse cannot hold: pass an array, or precision='double'"
@@ -119,8 +108,6 @@ _BAD_PLACES = (
 
 
 def _read_sparse(a: Any) -> Matrix:
-    import numpy as np
-
     if len(a.shape) != 2:
         raise TypeError(f"{type(a).__name__} of {len(a.shape)} dimensions is no matrix")
     shape, (rows, cols, entries) = (int(a.shape[0]), int(a.shape[1])), _places(a)
@@ -138,8 +125,6 @@ def _read_sparse(a: Any) -> Matrix:
 
 def of_places(shape: tuple[int, int], rows: Any, cols: Any, entries: Any, kind: Kind) -> Matrix:
     """Makes a matrix of arrays of places, in order."""
-    import numpy as np
-
     row_ptr = np.zeros(shape[0] + 1, np.int64)
     try:
         np.cumsum(np.bincount(rows, minlength=shape[0]), out=row_ptr[1:])
@@ -150,8 +135,6 @@ def of_places(shape: tuple[int, int], rows: Any, cols: Any, entries: Any, kind: 
 
 def _places(a: Any) -> tuple[Any, Any, Any]:
     """Returns rows, columns and entries, with each duplicate alone."""
-    import numpy as np
-
     if hasattr(a, "row"):  # a coo, whose tocsr() would sum in its own type
         return a.row, a.col, a.data
     if getattr(a, "format", "") == "lil":  # whose tocsr() rounds long doubles
@@ -187,8 +170,6 @@ def _checked(a: Any) -> Any:
 
 
 def _read_array(a: Any, with_zeros: bool = False) -> Matrix:
-    import numpy as np
-
     dense = np.asarray(a)
     if dense.ndim != 2:
         raise TypeError(f"an array of {dense.ndim} dimensions is no matrix")
@@ -205,12 +186,17 @@ def _read_rows(a: Any, with_zeros: bool = False) -> Matrix:
     rows = [numbers_of(row) for row in rows]
     kind = kind_of_entries([x for row in rows for x in row])
     kept = [[(j, x) for j, x in enumerate(row) if with_zeros or x != 0] for row in rows]
+    return of_rows(kept, len(rows[0]) if rows else 0, kind)  # of zeros too: 0.0 says that it is one of floats
+
+
+def of_rows(rows: Sequence[Sequence[tuple[int, Any]]], columns: int, kind: Kind | None = None) -> Matrix:
+    """Makes a matrix of the columns and entries of each row, in order."""
     return Matrix(
-        (len(rows), len(rows[0]) if rows else 0),
-        array("q", accumulate(map(len, kept), initial=0)),
-        array("q", [j for row in kept for j, _ in row]),
-        [x for row in kept for _, x in row],
-        kind,  # of the zeros too: 0.0 says that the matrix is one of floats
+        (len(rows), columns),
+        array("q", accumulate(map(len, rows), initial=0)),
+        array("q", [j for row in rows for j, _ in row]),
+        [x for row in rows for _, x in row],
+        kind,
     )
 
 
@@ -225,8 +211,6 @@ def array_in(a: Any) -> Any:
     """Makes an array of scipy.sparse, and leaves all else as it is."""
     if not hasattr(a, "tocsr"):
         return a
-    import numpy as np
-
     matrix = read(a)
     dense = np.zeros(matrix.shape, object)
     for at, entry in zip(matrix.positions(), matrix.entries):
@@ -242,12 +226,10 @@ def union(matrices: Sequence[Matrix]) -> Matrix:
     for i, matrix in enumerate(matrices):
         if matrix.shape != first.shape:
             raise InvalidMatrixError(f"matrix {i} has shape {matrix.shape}, matrix 0 {first.shape}")
-    places = sorted({at for matrix in matrices for at in matrix.positions()})
-    counts = [0] * first.shape[0]
-    for i, _ in places:
-        counts[i] += 1
-    row_ptr = array("q", accumulate(counts, initial=0))
-    return Matrix(first.shape, row_ptr, array("q", [j for _, j in places]), [1] * len(places))
+    rows: list[list[tuple[int, int]]] = [[] for _ in range(first.shape[0])]
+    for i, j in sorted({at for matrix in matrices for at in matrix.positions()}):
+        rows[i].append((j, 1))
+    return of_rows(rows, first.shape[1])
 
 
 def entries_for(pattern: Matrix, kind: Kind, values: Any) -> Any:

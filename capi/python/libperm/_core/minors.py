@@ -13,7 +13,6 @@ import time
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from itertools import accumulate
 from typing import Any
 
 from libperm._core import abi
@@ -25,7 +24,7 @@ from libperm._core.errors import (
     UnsupportedError,
 )
 from libperm._core.inputs import counts_in
-from libperm._core.matrix import Matrix
+from libperm._core.matrix import Matrix, of_rows
 from libperm._core.options import MULTIPLICITIES, is_of_graph, with_time_left
 from libperm._core.result import Gradient, Result
 from libperm._core.scalars import Kind, exact_of
@@ -194,13 +193,7 @@ class _Minors:
 
     def _permanent(self, rows: list[dict[int, Any]], times: list[int], column_times: list[int]) -> Any:
         options = with_time_left(self._options, self._begun, "other exact derivatives")
-        matrix = Matrix(
-            (len(rows), len(column_times)),
-            array("q", accumulate(map(len, rows), initial=0)),
-            array("q", [j for row in rows for j in sorted(row)]),
-            [row[j] for row in rows for j in sorted(row)],
-            Kind.RATIONAL,
-        )
+        matrix = of_rows([sorted(row.items()) for row in rows], len(column_times), Kind.RATIONAL)
         are_counted = any(c != 1 for c in (*times, *column_times))
         counts = (times, column_times) if are_counted else (None, None)
         given = {**options, "precision": "exact", **dict(zip(MULTIPLICITIES, counts))}
@@ -250,20 +243,10 @@ def gradient_by_rows(
     bounds: list[float] = []
     for i in range(rows):
         columns = [range(cols) if k == i else row for k, row in enumerate(kept)]
-        one = Matrix(
-            full.shape,
-            array("q", accumulate(map(len, columns), initial=0)),
-            array("q", [j for row in columns for j in row]),
-            [written[k][j] for k, row in enumerate(columns) for j in row],
-            full.kind,
-        )
+        one = of_rows([[(j, x[j]) for j in row] for x, row in zip(written, columns)], cols, full.kind)
+        left = with_time_left(options, begun, f"the derivatives of {rows - i} rows")
         try:
-            plan = make_plan(
-                one,
-                with_time_left(options, begun, f"the derivatives of {rows - i} rows"),
-                value_type_of(one.entries, one.kind),
-                True,
-            )
+            plan = make_plan(one, left, value_type_of(one.entries, one.kind), True)
             found = plan.gradient(full=True)
         except (MemoryRefusedError, UnsupportedError) as too_large:
             raise type(too_large)(

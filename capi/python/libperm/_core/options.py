@@ -13,14 +13,20 @@ import re
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Callable, TypedDict
+from typing import TYPE_CHECKING, Any, Callable, TypedDict
 
 from libperm._core import abi
 from libperm._core.call import Progress, Stop
 from libperm._core.errors import FIELDS, InvalidOptionError, MemoryRefusedError, TimeRefusedError
+from libperm._core.lazy import np
 from libperm._core.library import library, read_text
 from libperm._core.scalars import Kind
 from libperm._core.values import items_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack as Unpack
+else:
+    Unpack = None  # of annotations, which are not evaluated
 
 # ----------------------------------------------------------------
 # Whole numbers, bytes ("500M", "2G") and seconds ("30s", "1m", "2h").
@@ -146,11 +152,9 @@ def seed_of(rng: Any) -> Seed:
     if isinstance(rng, (int, float)):
         rng = whole("rng", rng, 2**_BITS - 1)
     try:
-        import numpy as np
+        return Seed(np.random.default_rng(rng).integers(2**_BITS, dtype=np.uint64))
     except ImportError:
         return Seed(whole("rng", rng, 2**_BITS - 1))
-    try:
-        return Seed(np.random.default_rng(rng).integers(2**_BITS, dtype=np.uint64))
     except (TypeError, ValueError):
         raise InvalidOptionError(
             f"rng is {rng!r}: a seed, a whole number, is expected, or a numpy.random.Generator"

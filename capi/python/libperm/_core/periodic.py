@@ -8,27 +8,24 @@ import os
 from array import array
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 from libperm._core import abi
 from libperm._core.batch import Results
 from libperm._core.call import call, run
-from libperm._core.drawing import draw
 from libperm._core.errors import InvalidOptionError, UnsupportedError
 from libperm._core.handle import Owned
 from libperm._core.inputs import Input
 from libperm._core.library import check, library, read_text
 from libperm._core.matrix import Matrix, read
-from libperm._core.options import MULTIPLICITIES, Prepared, whole
-from libperm._core.picture import panels_of_periodic
+from libperm._core.options import MULTIPLICITIES, Options, Prepared, Unpack, whole
+from libperm._core.picture import picture_of_periodic
 from libperm._core.result import SIZE, Answer, Result, result_of, warn_if_missed
 from libperm._core.scalars import Number, exact_of
 from libperm._core.values import value_type_of
 
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-    from libperm._core.options import Options
+_MOST_CELLS = 2**63 - 1  # the library says which lengths there are
 
 
 @dataclass(frozen=True)
@@ -148,9 +145,6 @@ class Periodic:
     def _call(self, function: Any, *arguments: Any) -> None:
         call(self._options, True, function, *arguments)
 
-    def _length(self, name: str, length: Any) -> int:
-        return whole(name, length, 2**63 - 1)  # the library says which there are
-
     # ---------------------------------------------------------------- permanents
 
     def permanent(self, length: int) -> Number:
@@ -170,7 +164,7 @@ class Periodic:
 
     def terms(self, count: int, first: int = 1) -> list[Number]:
         """Of `count` lengths from `first` on, in one walk."""
-        count, first = whole("count", count, 2**31), self._length("first", first)
+        count, first = whole("count", count, 2**31), whole("first", first, _MOST_CELLS)
         self._options.require(float(count) * SIZE, f"{count} terms")
         results = Results(count)
         self._call(library.perm_periodic_terms, self._handle, first, count, results.address)
@@ -182,7 +176,7 @@ class Periodic:
         return values
 
     def _execute(self, length: Any) -> Answer:
-        answer, cells = Answer(), self._length("length", length)
+        answer, cells = Answer(), whole("length", length, _MOST_CELLS)
         self._call(library.perm_periodic_execute, self._handle, cells, answer)
         return answer
 
@@ -199,19 +193,14 @@ class Periodic:
         """
         function = library.perm_periodic_generating_function
 
-        def text_as(form: int) -> str:
-            texts: list[str] = []
-
-            def ask() -> None:
-                texts.append(read_text(lambda *to: function(self._handle.address, form, *to)))
-
-            run(self._options, True, ask)
-            return texts[0]
+        def text_as(form: int) -> Any:
+            ask = partial(read_text, lambda *to: function(self._handle.address, form, *to))
+            return run(self._options, True, ask)
 
         found: dict[str, Any] = json.loads(text_as(abi.FORMAT_JSON))
         return GeneratingFunction(
-            numerator=tuple(map(_coefficient, found["numerator"])),
-            denominator=tuple(map(_coefficient, found["denominator"])),
+            numerator=_exactly(found["numerator"]),
+            denominator=_exactly(found["denominator"]),
             order=found["order"],
             states=found["states"],
             proven=found["proven"],
@@ -244,11 +233,11 @@ class Periodic:
         return explained
 
     def plot(self, file: str | os.PathLike[str] | None = None) -> Any:
-        """The cell, and a matrix of some of them. A matplotlib Figure, or SVG where there is no matplotlib;
-        notebooks show either. file: where to write it, .svg, or with matplotlib .png, .pdf, ..."""
+        """The cell, and a matrix of some of them. A Figure of matplotlib, which notebooks show.
+        file: where to write it, .svg, .png, .pdf, ..."""
         rows, columns = self._cell.shape
         reach = max(columns // max(rows, 1) // 2, 0)
-        return draw(panels_of_periodic(rows, self._cell.positions(), self._joined, reach), file)
+        return picture_of_periodic(rows, self._cell.positions(), self._joined, reach, file)
 
     def _explain(self, form: int) -> str:
         function = library.perm_periodic_explain
@@ -264,7 +253,5 @@ class Periodic:
         return f"<libperm.Periodic of cells of {rows} rows, coupled to {reach} on either side, {ends} ends>"
 
 
-def _coefficient(text: str) -> int | Fraction:
-    value = exact_of(text)
-    assert value is not None
-    return value
+def _exactly(texts: list[str]) -> tuple[Any, ...]:
+    return tuple(map(exact_of, texts))

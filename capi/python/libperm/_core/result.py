@@ -15,6 +15,7 @@ from typing import Any, Callable, Union
 
 from libperm._core import abi
 from libperm._core.errors import PrecisionWarning, warn_caller
+from libperm._core.lazy import np
 from libperm._core.library import library
 from libperm._core.scalars import Kind, Number, exact_of
 
@@ -145,8 +146,6 @@ def value_or_infinity(result: Result) -> Number:
 
 
 def in_numpy(value: float | complex) -> Any:
-    import numpy as np
-
     return np.complex128(value) if isinstance(value, complex) else np.float64(value)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from libperm._core import abi
 from libperm._core.errors import InvalidMatrixError
+from libperm._core.lazy import np
 from libperm._core.scalars import Kind, is_double, kind_of_all, numbers_of, text_of
 
 # ----------------------------------------------------------------
@@ -75,23 +76,18 @@ def as_array(entries: Any) -> Any:
         raise TypeError("a masked array: what is masked has no value; say which, e.g. A.filled(0)")
     if not hasattr(entries, "__array__"):
         if isinstance(entries, memoryview) and entries.format.lstrip("@") not in _LISTED:
-            import numpy as np  # what Python makes no list of: complex numbers, other orders of bytes
-
+            # what Python makes no list of: complex numbers, other orders of bytes
             return np.asarray(entries)
         return entries
     if is_array(entries):
-        return entries.view(sys.modules["numpy"].ndarray)  # of a matrix all parts have two dimensions
+        return entries.view(np.ndarray)  # of a matrix all parts have two dimensions
     if hasattr(entries, "columns") and len({str(dtype) for dtype in getattr(entries, "dtypes", ())}) > 1:
         return _of_columns(entries)
-    import numpy as np
-
     return np.asarray(entries)
 
 
 def _of_columns(table: Any) -> Any:
     """Makes objects of what stands in columns of several types, which numpy would round to a common one."""
-    import numpy as np
-
     for dtype in table.dtypes:
         if isinstance(dtype, np.dtype):
             plain(np.empty(0, dtype))  # refuses what holds no numbers, or of three digits
@@ -106,8 +102,6 @@ def _of_columns(table: Any) -> Any:
 def as_doubles(entries: Any, or_int64: bool = False) -> Any:
     """A numpy array of float64 or complex128 from what converts to one; or_int64: integers that no double is
     equal to as such."""
-    import numpy as np
-
     if type(entries) is np.ndarray and entries.dtype.char in "dD" and entries.dtype.isnative:
         return entries
     entries = array_of(entries)
@@ -123,8 +117,6 @@ def as_doubles(entries: Any, or_int64: bool = False) -> Any:
 
 def array_of(entries: Any) -> Any:
     """Makes an array of numbers, lists of them, or lists of such, with what they hold as it is."""
-    import numpy as np
-
     entries = as_array(entries)
     if is_array(entries) or not hasattr(entries, "__iter__"):
         return np.asarray(entries, None if is_array(entries) else object)
@@ -172,8 +164,6 @@ def is_entry(array: Any) -> Any:
     if array.dtype.kind != "O":
         plain(array[:0])  # refuses those of other types
         return array != 0
-    import numpy as np
-
     numbers = plain(array.reshape(-1))
     kind_of_entries(numbers)
     return np.array([bool(x != 0) for x in numbers], bool).reshape(array.shape)
@@ -220,8 +210,6 @@ def encode(entries: Any, value_type: int) -> Buffer:
     if value_type != abi.VALUE_I64 and not are_doubles(entries):
         raise ValueError("a value that no double is equal to, and the plan was made from doubles")
     if is_array(entries):
-        import numpy as np
-
         return Buffer(np.ascontiguousarray(entries, _DTYPES[value_type]))
     return Buffer(_array_of(entries, value_type))
 
