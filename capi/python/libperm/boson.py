@@ -11,7 +11,7 @@ from libperm._core.distribution import Distribution, Limits, of_all, of_given
 from libperm._core.lazy import np
 from libperm._core.library import library
 from libperm._core.matrix import array_in
-from libperm._core.options import Prepared, RunOptions, Unpack, bytes_of, seconds_of, seed_of, whole
+from libperm._core.options import Prepared, RunOptions, Unpack, seed_of, whole
 from libperm._core.photons import MOST_PHOTONS, experiment, modes_in, outcomes_in
 from libperm._core.values import as_doubles
 
@@ -102,10 +102,7 @@ def distribution(
     [((2, 0), 0.3125), ((1, 1), 0.375), ((0, 2), 0.3125)]
     """
     e = experiment(U, photons, occupation, transmission, overlaps, bool(absorbed))
-    limits = Limits.of(
-        None if memory_limit is None else bytes_of("memory_limit", memory_limit),
-        None if time_limit is None else seconds_of("time_limit", time_limit),
-    )
+    limits = Limits.of(memory_limit, time_limit)
     return of_all(e, limits) if outcomes is None else of_given(e, outcomes_in(outcomes, e.modes), limits)
 
 

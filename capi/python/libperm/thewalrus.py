@@ -49,8 +49,7 @@ def _require_square(A: Any) -> None:
 
 def permanent_repeated(A: Any, rpt: Iterable[int], **options: Unpack[Options]) -> Number:
     """As thewalrus.permanent_repeated: row i and column i of the square array A are repeated rpt[i] times."""
-    counts = [whole("rpt", x, 2**63 - 1) for x in items_of(rpt, "integers")]
-    options["row_multiplicity"] = options["col_multiplicity"] = counts
+    options["row_multiplicity"] = options["col_multiplicity"] = _counts(rpt)
     return permanent(A, **options)
 
 
@@ -144,4 +143,4 @@ def hafnian_banded(
 
 
 def _counts(given: Any) -> Any:
-    return None if given is None else [whole("rpt", x, 2**31 - 1) for x in items_of(given, "integers")]
+    return None if given is None else [whole("rpt", x, 2**63 - 1) for x in items_of(given, "integers")]

@@ -8,7 +8,6 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 from libperm._core import abi
@@ -16,7 +15,7 @@ from libperm._core.errors import InvalidMatrixError
 from libperm._core.lazy import np
 from libperm._core.library import check, library
 from libperm._core.matrix import Matrix
-from libperm._core.result import SIZE, Gradient, text_of_result, value_of, value_or_infinity
+from libperm._core.result import SIZE, Gradient, value_of, value_or_infinity
 from libperm._core.scalars import Kind, numbers_of
 from libperm._core.values import as_array, is_array, is_entry, items_of, plain
 
@@ -98,16 +97,13 @@ class Results:
         if as_numpy and not in_list and not (wants_exact and kind is not Kind.COMPLEX):
             return self.arrays(kind).values
         form = kind, wants_exact, as_numpy and in_list and not wants_exact
-        return [value_of(x, partial(text_of_result, x), *form) for x in self._array]
+        return [value_of(x, *form) for x in self._array]
 
     def read(self, kind: Kind, wants_exact: bool, as_numpy: bool) -> Batch:
         wants_exact = wants_exact or kind.is_exact
         if as_numpy and not (wants_exact and kind is not Kind.COMPLEX):
             return self.arrays(kind)
-        return batch_of(
-            (value_of(x, partial(text_of_result, x), kind, wants_exact, or_infinity=True), x)
-            for x in self._array
-        )
+        return batch_of((value_of(x, kind, wants_exact, or_infinity=True), x) for x in self._array)
 
     def arrays(self, kind: Kind) -> Batch:
         table = np.frombuffer(bytes(self._array), _layout())

@@ -6,7 +6,8 @@ import ctypes
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any, Callable, Protocol
 
 from libperm._core import abi
@@ -88,10 +89,7 @@ class Progress:
             raise TypeError(f"progress is {option!r}: True, False or a function is expected")
         if option is not True:
             return cls(option, lambda: None, stop)
-        try:
-            bar: _Bar | _Text = _Bar()
-        except ImportError:
-            bar = _Text()
+        bar = _Bar()
         return cls(bar.show, bar.close, stop)
 
     def _called(self, fraction: float, seconds_left: float, _user: object) -> None:
@@ -111,17 +109,21 @@ class Progress:
 
 
 class _Bar:
-    """tqdm's, from the first call to the end."""
+    """From the first call to the end: tqdm's, or where that is not installed a line of text."""
 
     def __init__(self) -> None:
-        from tqdm.auto import tqdm  # type: ignore[import-untyped,unused-ignore]
-
-        self._tqdm = tqdm
+        self._make: Any = _Line
         self._bar: Any = None
+        with suppress(ImportError):
+            from tqdm.auto import tqdm  # type: ignore[import-untyped,unused-ignore]
+
+            self._make = partial(
+                tqdm, total=100, desc="permanent", unit="%", bar_format="{l_bar}{bar}{postfix}"
+            )
 
     def show(self, fraction: float, seconds_left: float | None) -> None:
         if self._bar is None:
-            self._bar = self._tqdm(total=100, desc="permanent", unit="%", bar_format="{l_bar}{bar}{postfix}")
+            self._bar = self._make()
         self._bar.n = 100 * fraction
         self._bar.set_postfix_str("" if seconds_left is None else f"{seconds_left:.0f} s left")
 
@@ -131,19 +133,14 @@ class _Bar:
             self._bar = None
 
 
-class _Text:
-    def __init__(self) -> None:
-        self._shown = False
+class _Line:
+    n = 0.0
 
-    def show(self, fraction: float, seconds_left: float | None) -> None:
-        self._shown = True
-        left = "" if seconds_left is None else f", {seconds_left:.0f} s left"
-        print(f"\rpermanent: {100 * fraction:3.0f} %{left}   ", end="", file=sys.stderr, flush=True)
+    def set_postfix_str(self, left: str) -> None:
+        print(f"\rpermanent: {self.n:3.0f} % {left}   ", end="", file=sys.stderr, flush=True)
 
     def close(self) -> None:
-        if self._shown:
-            print(file=sys.stderr)
-            self._shown = False
+        print(file=sys.stderr)
 
 
 # ----------------------------------------------------------------

@@ -15,12 +15,12 @@ from libperm._core import abi
 from libperm._core.call import call
 from libperm._core.errors import InvalidOptionError
 from libperm._core.handle import Task
-from libperm._core.inputs import Input, input_of, weighted_input
+from libperm._core.inputs import input_of, weighted_input
 from libperm._core.lazy import np
 from libperm._core.library import library
 from libperm._core.matrix import read
-from libperm._core.options import MULTIPLICITIES, Options, Prepared, RunOptions, Unpack, real, seed_of, whole
-from libperm._core.values import as_array, value_type_of
+from libperm._core.options import Options, Prepared, RunOptions, Unpack, real, seed_of, whole
+from libperm._core.values import as_array
 
 # ----------------------------------------------------------------
 # Numbers that a permanent lies between for certain.
@@ -241,8 +241,7 @@ class Estimation:
                 raise InvalidOptionError(f"{name} is {number}: it must be above 0 and below 1")
         samples = whole("samples", samples, 2**63 - 1)
         matrix, self._options = read(A).kept(), Prepared(options, None)
-        times: list[Any] = [options.get(name) for name in MULTIPLICITIES]
-        self._given = Input(matrix, value_type_of(matrix.entries, matrix.kind), *times)
+        self._given = input_of(matrix, options)
         self._wanted = abi.EstimateOpts(
             ctypes.sizeof(abi.EstimateOpts),
             epsilon,

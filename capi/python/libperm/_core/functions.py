@@ -339,11 +339,10 @@ def loop_hafnian(A: Any, **options: Any) -> Any:
         number = quick.hafnian(A, True)
         if number is not None:
             return number
-    loops, multiplicity = options.pop("loops", None), options.pop("multiplicity", None)
+    loops = options.pop("loops", None)
     if loops is False:
         raise InvalidOptionError("loops=False: that is hafnian()")
-    full = options.pop("full", False)
-    return _answered(A, True if loops is None else loops, multiplicity, full, options)
+    return hafnian(A, loops=True if loops is None else loops, **options)
 
 
 def hafnians(

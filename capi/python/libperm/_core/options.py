@@ -107,12 +107,15 @@ class Limits:
     seconds: float
 
     @classmethod
-    def of(cls, memory: int | None, seconds: float | None) -> Limits:
-        if seconds is not None and not seconds >= 0:
+    def of(cls, memory: int | str | None, seconds: float | str | None) -> Limits:
+        """As the options memory_limit and time_limit say."""
+        limit = bytes_of("memory_limit", 0 if memory is None else memory)
+        if limit == 0:
+            limit = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") * 3 // 4
+        time_limit = seconds_of("time_limit", 0 if seconds is None else seconds)
+        if not time_limit >= 0:
             raise InvalidOptionError(f"time_limit is {seconds}: it cannot be negative, or NaN")
-        if not memory:
-            memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") * 3 // 4
-        return cls(memory, seconds or 86400.0)
+        return cls(limit, time_limit or 86400.0)
 
     def require(self, bytes_taken: float, seconds: float, what: str, instead: str = "fewer outcomes") -> None:
         if bytes_taken > self.memory:
@@ -319,13 +322,10 @@ class Prepared:
     def wants_exact(self) -> bool:
         return self.precision == "exact" or self.is_modular
 
-    def kind_of_answer(self, kind: Kind) -> Kind:
-        """Residues are integers, whatever the entries are."""
-        return Kind.INTEGER if self.is_modular else kind
-
     def form(self, kind: Kind, as_numpy: bool) -> tuple[Kind, bool, bool]:
-        """As what answers of a matrix of that kind come out, as result_of() and its like take it."""
-        return self.kind_of_answer(kind), self.wants_exact, as_numpy
+        """As what answers of a matrix of that kind come out, as result_of() and its like take it. Residues
+        are integers, whatever the entries are."""
+        return Kind.INTEGER if self.is_modular else kind, self.wants_exact, as_numpy
 
 
 @functools.cache

@@ -16,14 +16,13 @@ from libperm._core.batch import Results
 from libperm._core.call import call, run
 from libperm._core.errors import InvalidOptionError, UnsupportedError
 from libperm._core.handle import Owned
-from libperm._core.inputs import Input
+from libperm._core.inputs import input_of
 from libperm._core.library import check, library, read_text
 from libperm._core.matrix import Matrix, read
 from libperm._core.options import MULTIPLICITIES, Options, Prepared, Unpack, whole
 from libperm._core.picture import picture_of_periodic
 from libperm._core.result import SIZE, Answer, Result, result_of, warn_if_missed
 from libperm._core.scalars import Number, exact_of
-from libperm._core.values import value_type_of
 
 _MOST_CELLS = 2**63 - 1  # the library says which lengths there are
 
@@ -110,8 +109,8 @@ class Periodic:
         kind = max(part.kind for part in parts if part is not None)
         self._joined = bool(joined)
         self._options = Prepared(dict(options), "exact" if kind.is_exact else None)
-        self._kind = self._options.kind_of_answer(kind)
-        given = [part and Input(part, value_type_of(part.entries, part.kind)) for part in parts]
+        self._form = self._options.form(kind, as_numpy=False)
+        given = [part and input_of(part, {}) for part in parts]
         addresses = (part and part.address for part in given)
         struct = abi.Periodic(ctypes.sizeof(abi.Periodic), *addresses, self._joined)
         self._handle = Owned(library.perm_periodic_destroy)
@@ -156,11 +155,11 @@ class Periodic:
         >>> libperm.Periodic([[1, 1, 1]], precision="mod:1000003").permanent(10**15)
         880682
         """
-        return self._execute(length).number(self._kind, self._options.wants_exact, False)
+        return self._execute(length).number(*self._form)
 
     def compute(self, length: int) -> Result:
         """The same, with its bounds and how it was computed."""
-        return result_of(self._execute(length), self._kind, self._options.wants_exact)
+        return result_of(self._execute(length), *self._form)
 
     def terms(self, count: int, first: int = 1) -> list[Number]:
         """Of `count` lengths from `first` on, in one walk."""
@@ -172,7 +171,7 @@ class Periodic:
             if not struct.tolerance_met:
                 warn_if_missed(struct)
                 break
-        values: list[Number] = results.values(self._kind, self._options.wants_exact, False)
+        values: list[Number] = results.values(*self._form)
         return values
 
     def _execute(self, length: Any) -> Answer:

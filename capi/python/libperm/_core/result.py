@@ -102,16 +102,16 @@ class Answer:
     def number(self, kind: Kind, wants_exact: bool, as_numpy: bool) -> Number:
         """The number, with a warning where it misses the tolerance."""
         warn_if_missed(self.struct)
-        return value_of(self.struct, self.text, kind, wants_exact, as_numpy)
+        return value_of(self.struct, kind, wants_exact, as_numpy)
 
 
-def text_of_result(struct: abi.Result) -> str:
-    return ctypes.string_at(struct.text).decode() if struct.text else ""
+def text_of_result(struct: abi.Result | Result) -> str:
+    text = struct.text  # of a perm_result its address
+    return text if isinstance(text, str) else ctypes.string_at(text).decode() if text else ""
 
 
 def value_of(
     struct: abi.Result | Result,
-    text: Callable[[], str],
     kind: Kind,
     wants_exact: bool,
     as_numpy: bool = False,
@@ -120,7 +120,7 @@ def value_of(
     """Returns the number of a matrix of that kind. The type follows from what was asked, not from the value.
     as_numpy: floats and complex numbers as numpy's. or_infinity: inf, or 0, where no double is near."""
     if struct.exact and (wants_exact or kind.is_exact):
-        written = text()  # a batch writes down what no double holds
+        written = text_of_result(struct)  # a batch writes down what no double holds
         if written or kind is Kind.COMPLEX:
             value = exact_of(written)
         else:
@@ -141,8 +141,7 @@ def value_of(
 
 def value_or_infinity(result: Result) -> Number:
     """Returns its value; inf, or 0, where no double is near, and what came with it may be in range."""
-    kind, wants_exact, as_numpy = result._kind, result._wants_exact, result._as_numpy
-    return value_of(result, lambda: result.text, kind, wants_exact, as_numpy, or_infinity=True)
+    return value_of(result, result._kind, result._wants_exact, result._as_numpy, or_infinity=True)
 
 
 def in_numpy(value: float | complex) -> Any:
@@ -246,7 +245,7 @@ class Result:
     @property
     def value(self) -> Number:
         """What libperm.permanent() returns; it raises OverflowError where no double is near."""
-        return value_of(self, lambda: self.text, self._kind, self._wants_exact, self._as_numpy)
+        return value_of(self, self._kind, self._wants_exact, self._as_numpy)
 
     @property
     def mantissa(self) -> float | complex:
@@ -321,7 +320,7 @@ class Result:
         return value.real
 
     def __complex__(self) -> complex:
-        return complex(value_of(self, str, Kind.COMPLEX, False))
+        return complex(value_of(self, Kind.COMPLEX, False))
 
     def __getstate__(self) -> dict[str, Any]:
         """For pickles, which name no module of the core."""
