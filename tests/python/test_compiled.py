@@ -16,8 +16,8 @@ from support import MULTIPLIER, rng
 
 import libperm
 from libperm._core import batch, batches, dense, quick
+from libperm._core.inputs import LONG_LINES, LONG_ORDER
 from libperm._core.library import library
-from libperm._core.matrix import LONG_LINES, LONG_ORDER
 
 np = pytest.importorskip("numpy")
 sparse = pytest.importorskip("scipy.sparse")

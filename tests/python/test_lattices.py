@@ -14,7 +14,7 @@ np = pytest.importorskip("numpy")
 sparse = pytest.importorskip("scipy.sparse")
 
 from libperm import lattices  # noqa: E402
-from libperm._core import by_rows, options  # noqa: E402
+from libperm._core import minors, options  # noqa: E402
 from libperm.lattices import aztec, board, brick, hexagon, torus  # noqa: E402
 
 
@@ -325,7 +325,7 @@ def test_marginals_and_samples():
 
 def test_rows_of_a_gradient_share_the_time_limit(monkeypatch):
     clock = itertools.count(step=10)
-    for module in (by_rows, options):
+    for module in (minors, options):
         monkeypatch.setattr(module, "time", types.SimpleNamespace(monotonic=lambda: next(clock)))
     full = board(16, 16).matrix.toarray().astype(float)  # with its zeros too wide for one frontier
     with pytest.raises(libperm.TimeRefusedError, match="of 127 rows are left"):

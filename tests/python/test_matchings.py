@@ -381,7 +381,9 @@ def test_small_arrays_go_straight():
 def test_options_that_change_no_result_keep_small_arrays_on_their_way(monkeypatch):
     a = np.random.default_rng(2602).random((12, 11))
     expected = libperm.marginals(a, 1.0)
-    monkeypatch.setattr(libperm._core.matchings, "read", lambda *_: pytest.fail("the general way"))
+    monkeypatch.setattr(
+        libperm._core.matchings, "weighted_input", lambda *_, **__: pytest.fail("the general way")
+    )
     for options in ({"threads": 1}, {"memory_limit": "1G", "time_limit": 60, "threads": None}):
         assert np.array_equal(libperm.marginals(a, 1.0, **options).entries, expected.entries)
     monkeypatch.undo()

@@ -12,8 +12,7 @@ from support import rng
 import libperm
 from libperm._core import abi, library
 from libperm._core.errors import FIELDS
-from libperm._core.options import READERS, TYPES, Prepared, counting
-from libperm._core.seeds import Seed
+from libperm._core.options import READERS, TYPES, Prepared, Seed, counting
 
 A = [[1.5, 2.0], [3.0, 4.0]]
 

@@ -11,7 +11,7 @@ import pytest
 from support import ROOT, SEED, by_definition, rng
 
 import libperm
-from libperm._core import saving
+from libperm._core import handle as saving
 from libperm._core.library import library
 
 np = pytest.importorskip("numpy")

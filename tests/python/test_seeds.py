@@ -8,8 +8,7 @@ from support import SEED
 
 import libperm
 import libperm.boson
-from libperm._core.options import Prepared
-from libperm._core.seeds import Seed, seed_of
+from libperm._core.options import Prepared, Seed, seed_of
 
 A = np.random.default_rng(SEED).random((9, 9))
 U = np.linalg.qr(A)[0]

@@ -1,4 +1,3 @@
-#include "capi/python/compiled/common.hpp"
 #include "capi/python/compiled/module.hpp"
 
 #include <algorithm>

@@ -56,101 +56,65 @@ with _ are not for use.
 """
 
 from libperm import boson as boson
-from libperm._core.batch import Batch
-from libperm._core.batches import gradients, permanents
-from libperm._core.dense import sub_permanents
-from libperm._core.errors import (
-    CancelledError,
-    Error,
-    GpuError,
-    InvalidArgumentError,
-    InvalidMatrixError,
-    InvalidOptionError,
-    MemoryRefusedError,
-    OutOfMemoryError,
-    PrecisionWarning,
-    RefusedError,
-    TimeRefusedError,
-    UnmatchedWarning,
-    UnsupportedError,
-)
-from libperm._core.estimates import Estimate, Estimation, estimate
-from libperm._core.functions import compute, gradient, permanent
-from libperm._core.hafnians import hafnian, hafnians, loop_hafnian
-from libperm._core.intervals import Bound, Interval, Scaled, bounds
-from libperm._core.library import info, set_log_level, version
-from libperm._core.matchings import Marginals, marginals, matchings
-from libperm._core.options import Options, RunOptions
-from libperm._core.periodic import GeneratingFunction, Growth, Periodic
-from libperm._core.plan import Plan
-from libperm._core.polynomials import (
-    hessian_product,
-    permanental_polynomial,
-    polynomial,
-    principal_sums,
-)
-from libperm._core.product import permanent_of_product
-from libperm._core.result import Gradient, Result
-from libperm._core.samples import sample
+from libperm._core.batch import Batch as Batch
+from libperm._core.batches import gradients as gradients
+from libperm._core.batches import permanents as permanents
+from libperm._core.dense import sub_permanents as sub_permanents
+from libperm._core.errors import CancelledError as CancelledError
+from libperm._core.errors import Error as Error
+from libperm._core.errors import GpuError as GpuError
+from libperm._core.errors import InvalidArgumentError as InvalidArgumentError
+from libperm._core.errors import InvalidMatrixError as InvalidMatrixError
+from libperm._core.errors import InvalidOptionError as InvalidOptionError
+from libperm._core.errors import MemoryRefusedError as MemoryRefusedError
+from libperm._core.errors import OutOfMemoryError as OutOfMemoryError
+from libperm._core.errors import PrecisionWarning as PrecisionWarning
+from libperm._core.errors import RefusedError as RefusedError
+from libperm._core.errors import TimeRefusedError as TimeRefusedError
+from libperm._core.errors import UnmatchedWarning as UnmatchedWarning
+from libperm._core.errors import UnsupportedError as UnsupportedError
+from libperm._core.estimates import Bound as Bound
+from libperm._core.estimates import Estimate as Estimate
+from libperm._core.estimates import Estimation as Estimation
+from libperm._core.estimates import Interval as Interval
+from libperm._core.estimates import Scaled as Scaled
+from libperm._core.estimates import bounds as bounds
+from libperm._core.estimates import estimate as estimate
+from libperm._core.estimates import sample as sample
+from libperm._core.functions import compute as compute
+from libperm._core.functions import gradient as gradient
+from libperm._core.functions import hafnian as hafnian
+from libperm._core.functions import hafnians as hafnians
+from libperm._core.functions import loop_hafnian as loop_hafnian
+from libperm._core.functions import permanent as permanent
+from libperm._core.functions import permanent_of_product as permanent_of_product
+from libperm._core.library import info as info
+from libperm._core.library import set_log_level as set_log_level
+from libperm._core.library import version as version
+from libperm._core.matchings import Marginals as Marginals
+from libperm._core.matchings import marginals as marginals
+from libperm._core.matchings import matchings as matchings
+from libperm._core.options import Options as Options
+from libperm._core.options import RunOptions as RunOptions
+from libperm._core.periodic import GeneratingFunction as GeneratingFunction
+from libperm._core.periodic import Growth as Growth
+from libperm._core.periodic import Periodic as Periodic
+from libperm._core.plan import Plan as Plan
+from libperm._core.polynomials import hessian_product as hessian_product
+from libperm._core.polynomials import permanental_polynomial as permanental_polynomial
+from libperm._core.polynomials import polynomial as polynomial
+from libperm._core.polynomials import principal_sums as principal_sums
+from libperm._core.result import Gradient as Gradient
+from libperm._core.result import Result as Result
 
 __version__ = version()
 
-__all__ = [
-    "Batch",
-    "Bound",
-    "CancelledError",
-    "Error",
-    "Estimate",
-    "Estimation",
-    "GeneratingFunction",
-    "GpuError",
-    "Gradient",
-    "Growth",
-    "Interval",
-    "InvalidArgumentError",
-    "InvalidMatrixError",
-    "InvalidOptionError",
-    "Marginals",
-    "MemoryRefusedError",
-    "Options",
-    "OutOfMemoryError",
-    "Periodic",
-    "Plan",
-    "PrecisionWarning",
-    "RefusedError",
-    "Result",
-    "RunOptions",
-    "Scaled",
-    "TimeRefusedError",
-    "UnmatchedWarning",
-    "UnsupportedError",
-    "bounds",
-    "compute",
-    "estimate",
-    "gradient",
-    "gradients",
-    "hafnian",
-    "hafnians",
-    "hessian_product",
-    "info",
-    "loop_hafnian",
-    "marginals",
-    "matchings",
-    "permanent",
-    "permanent_of_product",
-    "permanental_polynomial",
-    "permanents",
-    "polynomial",
-    "principal_sums",
-    "sample",
-    "set_log_level",
-    "sub_permanents",
-    "version",
-]
-
-# Classes say that they are of this module: so help() and tracebacks name them, and pickles do not depend on
-# where _core has them.
-for _public in [globals()[name] for name in __all__]:
+# What is for use is what is imported above. Classes say that they are of this module: so help() and
+# tracebacks name them, and pickles do not depend on where _core has them.
+__all__ = sorted(
+    name for name, what in globals().items() if getattr(what, "__module__", "").startswith("libperm._core.")
+)
+for _public in map(globals().get, __all__):
     if isinstance(_public, type):
         _public.__module__ = __name__
 del _public

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from libperm._core import abi, fock
 from libperm._core.call import call
 from libperm._core.distribution import Distribution, Limits, of_all, of_given
+from libperm._core.lazy import np
 from libperm._core.library import library
 from libperm._core.matrix import array_in
-from libperm._core.options import Prepared
+from libperm._core.options import Prepared, RunOptions, Unpack, seed_of, whole
 from libperm._core.photons import MOST_PHOTONS, experiment, modes_in, outcomes_in
-from libperm._core.quantities import bytes_of, seconds_of, whole
-from libperm._core.seeds import seed_of
 from libperm._core.values import as_doubles
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-    from libperm._core.options import RunOptions
 
 __all__ = ["Distribution", "distribution", "outcomes", "probability", "sample"]
 
@@ -53,8 +47,6 @@ def sample(
     >>> (samples == 1).any()  # Hong, Ou and Mandel: both leave by the same mode
     np.False_
     """
-    import numpy as np
-
     amplitudes = np.ascontiguousarray(as_doubles(array_in(U)), np.complex128)
     if amplitudes.ndim != 2:
         raise TypeError(f"an array of {amplitudes.ndim} dimensions is no matrix of amplitudes")
@@ -110,10 +102,7 @@ def distribution(
     [((2, 0), 0.3125), ((1, 1), 0.375), ((0, 2), 0.3125)]
     """
     e = experiment(U, photons, occupation, transmission, overlaps, bool(absorbed))
-    limits = Limits.of(
-        None if memory_limit is None else bytes_of("memory_limit", memory_limit),
-        None if time_limit is None else seconds_of("time_limit", time_limit),
-    )
+    limits = Limits.of(memory_limit, time_limit)
     return of_all(e, limits) if outcomes is None else of_given(e, outcomes_in(outcomes, e.modes), limits)
 
 

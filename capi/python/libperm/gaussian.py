@@ -18,22 +18,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from libperm._core.errors import InvalidMatrixError
 from libperm._core.fock import over_factorials
-from libperm._core.hafnians import hafnian
+from libperm._core.functions import hafnian
 from libperm._core.matrix import array_in
-from libperm._core.quantities import real, whole
-from libperm._core.sequences import items_of
-from libperm._core.values import as_doubles
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-    from libperm._core.options import Options
+from libperm._core.options import Options, Unpack, real, whole
+from libperm._core.values import as_doubles, items_of
 
 __all__ = ["covariance", "probability", "pure_probability"]
 

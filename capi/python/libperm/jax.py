@@ -23,10 +23,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from libperm._core import differentiable
-from libperm._core.hafnians import hafnians
+from libperm._core.functions import hafnians
 from libperm._core.library import library
+from libperm._core.options import flag
 from libperm._core.polynomials import hessian_products
-from libperm._core.quantities import flag
 
 _TYPES = ("float32", "float64", "complex64", "complex128")
 

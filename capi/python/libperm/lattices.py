@@ -25,8 +25,8 @@ import numpy as np
 from scipy import sparse
 
 from libperm._core.errors import InvalidMatrixError
+from libperm._core.options import whole
 from libperm._core.periodic import lattice_cell
-from libperm._core.quantities import whole
 
 __all__ = ["Lattice", "aztec", "board", "brick", "cell", "hexagon", "torus"]
 

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -34,13 +34,9 @@ import libperm
 from libperm._core.errors import InvalidMatrixError
 from libperm._core.functions import permanent
 from libperm._core.matrix import Matrix, of_places
+from libperm._core.options import Options, Unpack
 from libperm._core.scalars import Kind, Number
 from libperm._core.values import kind_of_array
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-    from libperm._core.options import Options
 
 
 def biadjacency(

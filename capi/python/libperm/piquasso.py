@@ -18,7 +18,7 @@ from piquasso import NumpyConnector
 
 from libperm._core.dense import sub_permanents
 from libperm._core.functions import permanent
-from libperm._core.quantities import whole
+from libperm._core.options import whole
 
 
 class LibpermConnector(NumpyConnector):
@@ -37,7 +37,7 @@ class LibpermConnector(NumpyConnector):
             raise ValueError(
                 f"{sum(counts[0])} rows and {sum(counts[1])} columns, repeated: a square is expected"
             )
-        return self._permanent(matrix, *counts)
+        return permanent(matrix, row_multiplicity=counts[0], col_multiplicity=counts[1], **self._options)
 
     def permanent_laplace(self, matrix: Any, rows: Sequence[int], cols: Sequence[int]) -> Any:
         """For each column j the permanent with one copy of it less, an array; 0 where there is no copy. Of
@@ -48,9 +48,6 @@ class LibpermConnector(NumpyConnector):
                 f"{sum(counts[0])} rows and {sum(counts[1])} columns, repeated: one more is expected"
             )
         return sub_permanents(matrix, row_multiplicity=counts[0], col_multiplicity=counts[1], **self._options)
-
-    def _permanent(self, matrix: Any, rows: list[int], cols: list[int]) -> Any:
-        return permanent(matrix, row_multiplicity=rows, col_multiplicity=cols, **self._options)
 
 
 def _counts(repeated: Sequence[int]) -> list[int]:

@@ -18,21 +18,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from libperm._core.functions import hafnian as _hafnian
 from libperm._core.functions import permanent
-from libperm._core.hafnians import hafnian as _hafnian
-from libperm._core.quantities import whole
+from libperm._core.options import Options, Unpack, whole
 from libperm._core.scalars import Number
-from libperm._core.sequences import items_of
-from libperm._core.values import array_of
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-    from libperm._core.options import Options
+from libperm._core.values import array_of, items_of
 
 
 def perm(A: Any, method: str = "bbfg", **options: Unpack[Options]) -> Number:
@@ -55,8 +49,7 @@ def _require_square(A: Any) -> None:
 
 def permanent_repeated(A: Any, rpt: Iterable[int], **options: Unpack[Options]) -> Number:
     """As thewalrus.permanent_repeated: row i and column i of the square array A are repeated rpt[i] times."""
-    counts = [whole("rpt", x, 2**63 - 1) for x in items_of(rpt, "integers")]
-    options["row_multiplicity"] = options["col_multiplicity"] = counts
+    options["row_multiplicity"] = options["col_multiplicity"] = _counts(rpt)
     return permanent(A, **options)
 
 
@@ -150,4 +143,4 @@ def hafnian_banded(
 
 
 def _counts(given: Any) -> Any:
-    return None if given is None else [whole("rpt", x, 2**31 - 1) for x in items_of(given, "integers")]
+    return None if given is None else [whole("rpt", x, 2**63 - 1) for x in items_of(given, "integers")]

@@ -13,22 +13,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import prod
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
 
 from libperm._core import differentiable
 from libperm._core.batches import gradients, permanents
-from libperm._core.hafnians import hafnians
-from libperm._core.options import counting
+from libperm._core.functions import hafnians
+from libperm._core.options import Options, Unpack, counting, flag
 from libperm._core.polynomials import hessian_products
-from libperm._core.quantities import flag
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-    from libperm._core.options import Options
 
 _TYPES = (torch.float32, torch.float64, torch.complex64, torch.complex128)
 

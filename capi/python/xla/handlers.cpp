@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -112,28 +111,19 @@ class Doubles {
     std::vector<double> copies_;
 };
 
-struct Results {
-    explicit Results(std::int64_t size)
-        : count(size), results(new perm_result[static_cast<std::size_t>(size)]) {
-        std::fill_n(results.get(), count, perm_result PERM_RESULT_INIT);
-    }
-    ~Results() {
-        for (std::int64_t k = 0; k < count; ++k) library.clear(&results[static_cast<std::size_t>(k)]);
-    }
-    Results(const Results &) = delete;
-    Results &operator=(const Results &) = delete;
+std::vector<perm_result> empty_results(std::int64_t count) {
+    const perm_result empty = PERM_RESULT_INIT;
+    return {static_cast<std::size_t>(count), empty};
+}
 
-    void write(double *to, bool with_imaginary_parts) const {
-        for (std::int64_t k = 0; k < count; ++k) {
-            const perm_result &result = results[static_cast<std::size_t>(k)];
-            *to++ = result.re;
-            if (with_imaginary_parts) *to++ = result.im;
-        }
+// Writes the numbers and frees the texts; the results of a batch that failed are cleared already.
+void write(std::vector<perm_result> &results, double *to, bool with_imaginary_parts) {
+    for (perm_result &result : results) {
+        *to++ = result.re;
+        if (with_imaginary_parts) *to++ = result.im;
+        library.clear(&result);
     }
-
-    std::int64_t count;
-    std::unique_ptr<perm_result[]> results;
-};
+}
 
 struct Call {
     Call(const ffi::AnyBuffer &a, std::string_view precision, double tolerance, std::int64_t threads)
@@ -156,11 +146,11 @@ ffi::Error permanents(ffi::AnyBuffer a, ffi::Result<ffi::AnyBuffer> values, std:
     const perm_plan *plan = plan_of(call.shape);
     if (!plan) return failed();
     Doubles matrices(a, true), to(*values, false);
-    const Results results(call.count);
+    std::vector<perm_result> results = empty_results(call.count);
     const std::int64_t entries = call.shape.rows * call.shape.columns;
-    if (library.execute_batch(plan, matrices.data(), entries, call.count, results.results.get()) != PERM_OK)
+    if (library.execute_batch(plan, matrices.data(), entries, call.count, results.data()) != PERM_OK)
         return failed();
-    results.write(to.data(), is_complex(a));
+    write(results, to.data(), is_complex(a));
     to.store();
     return ffi::Error::Success();
 }
@@ -182,10 +172,10 @@ ffi::Error gradients(ffi::AnyBuffer a, ffi::Result<ffi::AnyBuffer> values,
     } else {
         const perm_plan *plan = plan_of(call.shape);
         if (!plan) return failed();
-        const Results results(call.count);
+        std::vector<perm_result> results = empty_results(call.count);
         status = library.gradient_batch(plan, matrices.data(), call.shape.rows * call.shape.columns,
-                                        call.count, slopes.data(), nullptr, results.results.get());
-        results.write(to.data(), is_complex(a));
+                                        call.count, slopes.data(), nullptr, results.data());
+        write(results, to.data(), is_complex(a));
     }
     if (status != PERM_OK) return failed();
     to.store();

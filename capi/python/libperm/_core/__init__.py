@@ -1,16 +1,14 @@
 """What libperm and its public modules are made of. Nothing here is for use: names and modules may change.
 
-The library        library loads it; abi is perm.h, as ctypes has it; errors, call, stop, progress
-What callers give  matrix, values, scalars, sequences, quantities; options, seeds, limits
-What they get      result, result_number, batch, intervals, partials
-One matrix         functions, product, polynomials; quick, by the extension `compiled`; dense, by_rows,
-                   exact_minors, hafnians
+The library        library loads it; abi is perm.h, as ctypes has it; errors, call; lazy has numpy
+What callers give  values, scalars, matrix, inputs; options
+What they get      result, batch; handle has plans and tasks
+One matrix         functions, polynomials; quick, by the extension `compiled`; dense, minors
 Many matrices      batches
-Patterns           plan, handle, saving; periodic; picture, drawing
-Matchings          matchings, unmatched, small_marginals, samples
+Patterns           plan; periodic; picture
+Matchings          matchings
 Estimates          estimates
-Photons            photons, fock, interference, dyadic, distribution, differentiable
+Photons            photons, fock, distribution, differentiable
 
-sums adds duplicates. Each module imports others one way, and none of the
-public ones.
+Each module imports others one way, and none of the public ones.
 """

@@ -8,17 +8,16 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 from libperm._core import abi
 from libperm._core.errors import InvalidMatrixError
+from libperm._core.lazy import np
 from libperm._core.library import check, library
 from libperm._core.matrix import Matrix
-from libperm._core.result import SIZE, text_of_result, value_of
+from libperm._core.result import SIZE, Gradient, value_of, value_or_infinity
 from libperm._core.scalars import Kind, numbers_of
-from libperm._core.sequences import items_of
-from libperm._core.values import as_array, is_array, is_entry, plain
+from libperm._core.values import as_array, is_array, is_entry, items_of, plain
 
 
 @dataclass(frozen=True)
@@ -61,8 +60,6 @@ def _row(row: Any) -> list[Any]:
 
 
 def _entries_of(matrices: Any, pattern: Matrix) -> Any:
-    import numpy as np
-
     if matrices.shape[1:] != pattern.shape:
         raise InvalidMatrixError(
             f"matrices of shape {matrices.shape[1:]}, where the pattern has {pattern.shape}"
@@ -100,20 +97,15 @@ class Results:
         if as_numpy and not in_list and not (wants_exact and kind is not Kind.COMPLEX):
             return self.arrays(kind).values
         form = kind, wants_exact, as_numpy and in_list and not wants_exact
-        return [value_of(x, partial(text_of_result, x), *form) for x in self._array]
+        return [value_of(x, *form) for x in self._array]
 
     def read(self, kind: Kind, wants_exact: bool, as_numpy: bool) -> Batch:
         wants_exact = wants_exact or kind.is_exact
         if as_numpy and not (wants_exact and kind is not Kind.COMPLEX):
             return self.arrays(kind)
-        return batch_of(
-            (value_of(x, partial(text_of_result, x), kind, wants_exact, or_infinity=True), x)
-            for x in self._array
-        )
+        return batch_of((value_of(x, kind, wants_exact, or_infinity=True), x) for x in self._array)
 
     def arrays(self, kind: Kind) -> Batch:
-        import numpy as np
-
         table = np.frombuffer(bytes(self._array), _layout())
         re, im, mantissa_re, mantissa_im, relative, absolute = (np.array(table[x]) for x in _DOUBLES)
         exp2, exact = np.array(table["exp2"]), table["exact"].astype(bool)
@@ -124,13 +116,22 @@ class Results:
         return Batch(_complex(re, im), relative, absolute, exact, _complex(mantissa_re, mantissa_im), exp2)
 
 
+def chosen(found: Gradient, full: bool, with_permanent: bool) -> Any:
+    """What a caller asks for of derivatives."""
+    if full:
+        return found
+    if not with_permanent:
+        return found.derivatives
+    permanent = found.permanent
+    value = permanent.values if isinstance(permanent, Batch) else value_or_infinity(permanent)
+    return value, found.derivatives
+
+
 _DOUBLES = ("re", "im", "mantissa_re", "mantissa_im", "rel_error_bound", "abs_error_bound")
 
 
 @functools.cache
 def _layout() -> Any:
-    import numpy as np
-
     names, formats = [*_DOUBLES, "exp2", "exact"], ["f8"] * 6 + ["i8", "i4"]
     offsets = [getattr(abi.Result, name).offset for name in names]
     return np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": SIZE})
@@ -161,16 +162,12 @@ def of_doubles(of: Any) -> tuple[float, float, bool]:
 
 def _are_beyond(re: Any, im: Any, mantissa_re: Any, mantissa_im: Any, exp2: Any) -> Any:
     """Where doubles are not mantissas * 2**exp2."""
-    import numpy as np
-
     shift = np.clip(-exp2, -4096, 4096).astype(np.int32)
     return (np.ldexp(re, shift) != mantissa_re) | (np.ldexp(im, shift) != mantissa_im)
 
 
 def _complex(re: Any, im: Any) -> Any:
     """Joins the parts; re + 1j * im would be NaN where re is infinite."""
-    import numpy as np
-
     whole = np.empty(len(re), np.complex128)
     whole.real, whole.imag = re, im
     return whole
@@ -179,7 +176,5 @@ def _complex(re: Any, im: Any) -> Any:
 def numbers_in(parts: ctypes.Array[ctypes.c_double], kind: Kind, as_numpy: bool) -> Any:
     """Reads doubles, or pairs of them as complex numbers."""
     if as_numpy:
-        import numpy as np
-
         return np.array(parts).view(np.complex128 if kind is Kind.COMPLEX else np.float64)
     return list(map(complex, parts[::2], parts[1::2])) if kind is Kind.COMPLEX else list(parts)

@@ -6,21 +6,21 @@ import operator
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, Union, cast
+from dataclasses import fields
+from typing import Any, Union, cast
 
-from libperm._core import dense, exact_minors, quick
-from libperm._core.batch import Batch, Results, batch_of
+from libperm._core import dense, minors, quick
+from libperm._core.batch import Batch, Results, batch_of, chosen
 from libperm._core.call import run
 from libperm._core.errors import InvalidMatrixError, InvalidOptionError
 from libperm._core.handle import LONG_SECONDS, Handle
+from libperm._core.inputs import weighted_input
+from libperm._core.lazy import np
 from libperm._core.matrix import Matrix, read, union
-from libperm._core.options import MULTIPLICITIES, Prepared, counting, readable_again
+from libperm._core.options import MULTIPLICITIES, Options, Prepared, Unpack, counting, readable_again
 from libperm._core.plan import Plan
-from libperm._core.result import SIZE
+from libperm._core.result import SIZE, Gradient
 from libperm._core.scalars import Kind, numbers_of
-from libperm._core.sequences import items_of
-from libperm._core.unmatched import weighted_input
 from libperm._core.values import (
     any_negative,
     as_array,
@@ -28,15 +28,11 @@ from libperm._core.values import (
     is_array,
     is_entry,
     is_numpy,
+    items_of,
     kind_of_array,
     plain,
     value_type_of,
 )
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-    from libperm._core.options import Options
 
 _LARGEST_ORDER = 20
 _MOST_IDLE = 16
@@ -130,8 +126,6 @@ def _stacked(batch: Any) -> Any:
     kind = first.dtype, first.shape
     if first.dtype.char not in "dDl" or first.ndim != 2 or first.size == 0:
         return batch
-    import numpy as np
-
     are_alike = all(type(a) is np.ndarray and (a.dtype, a.shape) == kind for a in batch)  # no masked ones
     return np.stack(batch) if are_alike else batch
 
@@ -159,10 +153,7 @@ def gradients(
            [[5., 0.],
             [0., 1.]]])
     """
-    if with_permanents and not full:
-        both = gradients(batch, full=True, **options)
-        return both.permanent.values, both.derivatives
-    exact_minors.refuse_batch(options)
+    minors.refuse_exact_batch(options)
     batch = as_doubles(batch, or_int64=True)
     if batch.ndim != 3:
         raise TypeError(f"an array of {batch.ndim} dimensions is no batch of matrices: 3 are expected")
@@ -171,17 +162,13 @@ def gradients(
         and dense.are_served(batch)
         and counting("perm_gradients", options) == options
     ):
-        return dense.gradients(batch, options) if full else dense.derivatives(batch, options)
+        return chosen(dense.gradients(batch, options, full or with_permanents), full, with_permanents)
     batch = as_doubles(batch)
     with _plan(batch, readable_again(options)) as plan:
-        found: Any = plan._gradients(batch, full)
-    if not full:
-        return found[1].reshape(batch.shape)
-    return replace(
-        found,
-        derivatives=found.derivatives.reshape(batch.shape),
-        error_bounds=found.error_bounds.reshape(batch.shape),
-    )
+        found = plan._gradients(batch, full)
+    bounds = found.error_bounds.reshape(batch.shape) if full else None
+    in_form = Gradient(found.derivatives.reshape(batch.shape), bounds, found.permanent)
+    return chosen(in_form, full, with_permanents)
 
 
 def _counts_lines(options: Any) -> bool:
@@ -242,8 +229,6 @@ def _of_each_counted(batch: Any, counts: _Sides, full: bool, options: Mapping[st
             numbers[k] = number
     lists: list[Any] = [list(column) for column in zip(*numbers)] or [[] for _ in names]
     if all(hasattr(x, "dtype") for x in lists[0]) if lists[0] else is_array(batch):
-        import numpy as np
-
         lists = list(map(np.array, lists))
     return Batch(*lists) if full else lists[0]
 
@@ -270,16 +255,12 @@ def _of_full(batch: Any, full: bool, options: Mapping[str, Any]) -> Any:
 
 def _is_complete(a: Any) -> bool:
     """Whether each line has an edge to each other."""
-    import numpy as np
-
     return bool(np.count_nonzero(a) - np.count_nonzero(a.diagonal()) == len(a) * (len(a) - 1))
 
 
 @contextmanager
 def _plan(batch: Any, options: Mapping[str, Any]) -> Iterator[Plan]:
     """Makes the plan of full matrices of this shape and type, or takes one that is idle."""
-    import numpy as np
-
     key: Any = batch.shape[1:], batch.dtype.char, tuple(sorted(options.items()))
     try:
         plan = _idle.pop(key, None)

@@ -7,23 +7,20 @@ import math
 import sys
 from collections.abc import Iterable, Mapping
 from numbers import Rational
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from libperm._core import abi, exact_minors, quick
+from libperm._core import abi, minors, quick
 from libperm._core.batch import Batch
 from libperm._core.call import call
 from libperm._core.errors import InvalidMatrixError
+from libperm._core.inputs import LONG_ORDER, read_counts
+from libperm._core.lazy import np
 from libperm._core.library import check, library
-from libperm._core.matrix import LONG_ORDER, array_in, read_counts
-from libperm._core.options import MULTIPLICITIES, Prepared, is_of_graph, readable_again
+from libperm._core.matrix import array_in
+from libperm._core.options import MULTIPLICITIES, Prepared, RunOptions, Unpack, is_of_graph, readable_again
 from libperm._core.plan import Plan
 from libperm._core.result import Gradient
 from libperm._core.values import array_of, as_doubles, kind_of_entries, plain
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-    from libperm._core.options import RunOptions
 
 MOST_LINES = 40
 _VALUE_TYPES = {"f": abi.VALUE_F64, "c": abi.VALUE_C128, "i": abi.VALUE_I64}
@@ -38,27 +35,24 @@ class Dense:
         row_multiplicity: Iterable[int] | None = None,
         col_multiplicity: Iterable[int] | None = None,
     ) -> None:
-        import numpy as np
-
         self._matrices = np.ascontiguousarray(matrices)
         count, rows, columns = self._matrices.shape
         self._counts = (
             read_counts("row", rows, row_multiplicity),
             read_counts("col", columns, col_multiplicity),
         )
-        value_type = _VALUE_TYPES[self._matrices.dtype.kind]
         self.struct = abi.Dense(
             ctypes.sizeof(abi.Dense),
             rows,
             columns,
             count,
             self._matrices.ctypes.data,
-            value_type,
+            _VALUE_TYPES[self._matrices.dtype.kind],
             0,
             *(None if counts is None else counts.buffer_info()[0] for counts in self._counts),
         )
-        lines = (sum(c) if c is not None else n for c, n in zip(self._counts, (rows, columns)))
-        self.is_long = max(lines) + count.bit_length() > LONG_ORDER
+        self.lines = [n if c is None else sum(c) for c, n in zip(self._counts, (rows, columns))]
+        self.is_long = max(self.lines) + count.bit_length() > LONG_ORDER
 
     def call(self, name: str, options: Mapping[str, Any], outputs: tuple[Any, ...]) -> None:
         function, given = getattr(library, name), ctypes.byref(self.struct)
@@ -96,8 +90,6 @@ def sub_permanents(
     >>> libperm.sub_permanents([[1, 2], [3, 4]], row_multiplicity=[2, 1])  # without a copy of each row
     array([10, 4], dtype=object)
     """
-    import numpy as np
-
     others: Mapping[str, Any] = options
     if device is not None or precision is not None:
         others = {**options, "device": device, "precision": precision}
@@ -116,11 +108,7 @@ def sub_permanents(
         raise TypeError(f"an array of {matrices.ndim} dimensions is no matrix, nor a batch of them")
     batch = matrices[None] if matrices.ndim == 2 else matrices
     dense = Dense(batch, row_multiplicity, col_multiplicity)
-    sides = [
-        sum(counts) if counts is not None else extent
-        for counts, extent in zip(dense._counts, batch.shape[1:])
-    ]
-    shape = len(batch), batch.shape[1 if sides[0] > sides[1] else 2]
+    shape = len(batch), batch.shape[1 if dense.lines[0] > dense.lines[1] else 2]
     found, bounds = np.empty(shape, _of_doubles(batch)), np.empty(shape) if full else None
     dense.call("perm_sub_permanents", others, (found, bounds))
     if matrices.ndim == 2:
@@ -134,21 +122,17 @@ def _are_doubles(a: Any) -> bool:
 
 def _exact_sub_permanents(given: Any, counts: Any, options: Mapping[str, Any]) -> Any:
     """Returns those of an array, or None where doubles are asked for or are what it holds."""
-    import numpy as np
-
     if given.ndim not in (2, 3) or given.size == 0:
         return None
     numbers = plain(given.reshape(-1))
     kind = kind_of_entries(numbers)
-    if is_of_graph(options) or not exact_minors.are_asked(kind, options, False):
+    if is_of_graph(options) or not minors.are_exact(kind, options, False):
         return None  # of graphs the library says that there are none
     if not all(isinstance(x, Rational) or math.isfinite(x) for x in numbers):
         raise InvalidMatrixError("an entry is NaN or infinite: a fraction is neither")
-    batch = np.array(numbers, object).reshape(
-        (-1, *given.shape[-2:]) if given.size else (0, *given.shape[-2:])
-    )
+    batch = np.array(numbers, object).reshape(-1, *given.shape[-2:])
     options = readable_again({**options, **dict(zip(MULTIPLICITIES, counts))})
-    found = [exact_minors.sub_permanents(matrix, kind, options, Plan._of) for matrix in batch]
+    found = [minors.exact_sub_permanents(matrix, kind, options, Plan._of) for matrix in batch]
     found_all = np.array(found, object).reshape(len(batch), -1)
     return found_all[0] if given.ndim == 2 else found_all
 
@@ -167,9 +151,8 @@ _MOST_FULL = 32  # rows: from 16 on a plan goes by these sums too, with the same
 
 def is_full(a: Any) -> bool:
     """Whether these sums have the derivatives sooner than a plan: of an array of floats without zeros."""
-    np = sys.modules.get("numpy")
     return (
-        np is not None
+        sys.modules.get("numpy") is not None
         and type(a) is np.ndarray
         and a.dtype.char in "dD"
         and a.ndim == 2
@@ -179,29 +162,19 @@ def is_full(a: Any) -> bool:
     )
 
 
-def derivatives(batch: Any, options: Mapping[str, Any]) -> Any:
-    """Computes those of an array (count, n, n) of doubles."""
-    import numpy as np
-
-    found = np.empty(batch.shape, _of_doubles(batch))
-    Dense(batch).call("perm_gradients", options, (found, None, None, None))
-    return found
-
-
-def gradients(batch: Any, options: Mapping[str, Any]) -> Gradient:
-    """The same, with bounds and permanents."""
-    import numpy as np
-
-    derivatives, bounds = np.empty(batch.shape, _of_doubles(batch)), np.empty(batch.shape)
-    values, value_bounds = np.empty(len(batch), _of_doubles(batch)), np.empty(len(batch))
-    Dense(batch).call("perm_gradients", options, (derivatives, bounds, values, value_bounds))
-    return Gradient(derivatives, bounds, _batch_of(values, value_bounds))
+def gradients(batch: Any, options: Mapping[str, Any], with_others: bool) -> Gradient:
+    """Computes those of an array (count, n, n) of doubles; with_others: with bounds and permanents."""
+    of = _of_doubles(batch)
+    derivatives = np.empty(batch.shape, of)
+    others: tuple[Any, ...] = (None, None, None)
+    if with_others:
+        others = np.empty(batch.shape), np.empty(len(batch), of), np.empty(len(batch))
+    Dense(batch).call("perm_gradients", options, (derivatives, *others))
+    return Gradient(derivatives, others[0], _batch_of(*others[1:]) if with_others else None)
 
 
 def batch_of(dense: Dense, options: Mapping[str, Any]) -> Batch:
     """Their permanents, in doubles."""
-    import numpy as np
-
     count = dense.struct.count
     values = np.empty(count, "complex128" if dense.struct.value_type == abi.VALUE_C128 else "float64")
     bounds = np.empty(count)
@@ -210,8 +183,6 @@ def batch_of(dense: Dense, options: Mapping[str, Any]) -> Batch:
 
 
 def _batch_of(values: Any, bounds: Any) -> Batch:
-    import numpy as np
-
     with np.errstate(divide="ignore", invalid="ignore"):
         sizes = np.minimum(np.abs(values), sys.float_info.max)  # beside an inf the bound is one
         relative = np.where(bounds == 0, 0, np.nextafter(bounds / sizes, np.inf))

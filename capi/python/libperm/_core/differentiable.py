@@ -11,7 +11,8 @@ from typing import Any, Callable
 from libperm._core import fock
 from libperm._core.distribution import Limits, forms_of
 from libperm._core.errors import InvalidOptionError, UnsupportedError
-from libperm._core.interference import permanent_of_forms, product_of_forms
+from libperm._core.fock import permanent_of_forms, product_of_forms
+from libperm._core.lazy import np
 from libperm._core.options import is_of_graph
 from libperm._core.photons import kinds_of, modes_in
 
@@ -23,8 +24,6 @@ def distribution(
 ) -> Any:
     """The probabilities in the order of boson.distribution(); came: photons and occupation. constant: makes
     an array of U's type of one of numpy's."""
-    import numpy as np
-
     if len(U.shape) != 2 or U.shape[0] == 0:
         raise TypeError(f"an array of shape {tuple(U.shape)} is no matrix of amplitudes")
     modes = modes_in(*came, U.shape[1])
@@ -39,15 +38,16 @@ def distribution(
         return constant(np.ones(1)).real
     columns = U[:, modes]
     if is_lossless and overlaps is None:
-        found = product_of_forms(columns, fock.layers(caps, photons), of)
+        (found,) = product_of_forms((columns,), fock.layers(caps, photons), of)
         came_together = math.prod(math.factorial(t) for t in copies)
         weights = constant(fock.factorials(fock.last(caps, photons)) / came_together)
         return (found * found.conj() * weights).real
     same = constant((modes[:, None] == modes[first]) * 1.0)
     shared = same * 0 + 1 if overlaps is None else _gram(overlaps, constant(np.eye(photons)))
     forms = forms_of((columns, columns[:, first]), shared, transmission, same, False, of)
-    norm = permanent_of_forms((shared * same)[:, :, None], copies, (photons,), of)[0]
-    return (permanent_of_forms(forms, copies, caps, of) / norm).real
+    (norm,) = permanent_of_forms(((shared * same)[:, :, None],), copies, (photons,), of)
+    (found,) = permanent_of_forms((forms,), copies, caps, of)
+    return (found / norm[0]).real
 
 
 def _gram(overlaps: Any, identity: Any) -> Any:
@@ -81,8 +81,6 @@ def require_differentiable(options: Mapping[str, Any], by: str = "permanent") ->
 
 def kept_lines(n: int, left_out: int) -> tuple[Any, Any]:
     """Ways to leave out one line or two of n: arrays (ways, left_out) of these, and of those kept."""
-    import numpy as np
-
     ways = list(combinations(range(n), left_out))
     kept = [[k for k in range(n) if k not in way] for way in ways]
     shape = len(ways), max(n - left_out, 0)

@@ -20,19 +20,11 @@ from typing import Any, Callable
 
 from libperm._core import fock
 from libperm._core.dense import Dense, batch_of
-from libperm._core.errors import (
-    PrecisionWarning,
-    UnsupportedError,
-    warn_caller,
-)
+from libperm._core.errors import PrecisionWarning, UnsupportedError, warn_caller
+from libperm._core.fock import permanent_of_forms, product_of_forms
 from libperm._core.functions import compute
-from libperm._core.interference import (
-    permanent_and_mass,
-    permanent_of_forms,
-    product_and_mass,
-    product_of_forms,
-)
-from libperm._core.limits import Limits as Limits
+from libperm._core.lazy import np
+from libperm._core.options import Limits as Limits
 from libperm._core.photons import Experiment
 
 _U = 2.0**-53
@@ -62,8 +54,6 @@ class Distribution:
 
 def of_all(e: Experiment, limits: Limits) -> Distribution:
     """Of all ways; with losses those of fewer photons follow those of more."""
-    import numpy as np
-
     caps = (e.photons,) * _variables(e)
     if _are_in_doubles(e):
         found = _within(e, caps, limits, is_all=True)
@@ -78,8 +68,6 @@ def of_all(e: Experiment, limits: Limits) -> Distribution:
 
 def of_given(e: Experiment, outcomes: Any, limits: Limits) -> Distribution:
     """Of these, (count, modes), in any order. What cannot be has 0."""
-    import numpy as np
-
     left = outcomes.sum(axis=1)
     is_possible = left <= e.photons if _variables(e) > e.modes else left == e.photons
     probabilities = np.full(len(outcomes), Fraction(0)) if e.is_exact else np.zeros(len(outcomes))
@@ -99,8 +87,6 @@ def _are_in_doubles(e: Experiment) -> bool:
 
 
 def _none_yet(count: int) -> tuple[Any, Any]:
-    import numpy as np
-
     return np.zeros(count), np.full(count, math.inf)
 
 
@@ -108,8 +94,6 @@ def _with_more_digits(
     e: Experiment, outcomes: Any, found: tuple[Any, Any], limits: Limits
 ) -> tuple[Any, Any]:
     """What was found, and in its place what is found in more digits where those were too few."""
-    import numpy as np
-
     probabilities, bounds = found
     mean = 1 / math.comb(e.photons + _variables(e) - 1, e.photons)
     if e.is_exact or bounds.max() <= _TOLERANCE * mean:
@@ -151,8 +135,6 @@ def _with_more_digits(
 
 def _rounded(exact: Any) -> tuple[Any, Any]:
     """Fractions to doubles, none below 0."""
-    import numpy as np
-
     numbers = exact.astype(float)
     return np.maximum(numbers, 0), abs(numbers) * _U + np.maximum(-numbers, 0) + _LEAST
 
@@ -160,8 +142,6 @@ def _rounded(exact: Any) -> tuple[Any, Any]:
 def _quickest(e: Experiment, outcomes: Any, limits: Limits) -> tuple[float, Callable[[], tuple[Any, Any]]]:
     """All that is within the most of each mode, at once, or one by one: the seconds of the quicker way, and
     that."""
-    import numpy as np
-
     most = tuple(outcomes.max(axis=0).tolist())
     at_once = _seconds(e, most) if _bytes(e, most) <= limits.memory else math.inf
 
@@ -198,8 +178,6 @@ def _by_permanents(
     e: Experiment, outcomes: Any, limits: Limits
 ) -> tuple[float, Callable[[], tuple[Any, Any]]]:
     """In doubles. Those whose modes hold the same numbers of photons, in any order, are one batch."""
-    import numpy as np
-
     seconds = len(outcomes) * (1e-6 + e.photons * _terms(e) * 1e-9)
 
     def run() -> tuple[Any, Any]:
@@ -225,8 +203,6 @@ def _by_permanents(
 
 def _one_by_one(e: Experiment, outcomes: Any, limits: Limits) -> tuple[float, Callable[[], tuple[Any, Any]]]:
     """Each as a permanent of as many digits as it takes, and of any size."""
-    import numpy as np
-
     modes, first, copies = np.unique(e.came, return_index=True, return_counts=True)
     terms = _terms(e) / (copies.max(initial=0) + 1)  # one kind's are summed at once
     seconds = len(outcomes) * (2e-4 + e.photons * terms * 5e-8)
@@ -257,8 +233,6 @@ def _is_plain(e: Experiment) -> bool:
 def _within(e: Experiment, caps: tuple[int, ...], limits: Limits, is_all: bool = False) -> tuple[Any, Any]:
     """Of all ways within caps that no photon is missing from, with their bounds; a mode behind the others
     counts the lost ones."""
-    import numpy as np
-
     count = fock.sizes(caps, e.photons)[-1]
     what = f"{count} outcome{'s' * (count > 1)} of {e.photons} photons in {e.modes} modes"
     listed = 8 * e.modes * count if is_all else 0
@@ -271,17 +245,15 @@ def _within(e: Experiment, caps: tuple[int, ...], limits: Limits, is_all: bool =
 
 
 def _of_products(e: Experiment, active: list[int], caps: tuple[int, ...]) -> tuple[Any, Any]:
-    import numpy as np
-
     forms, n = e.amplitudes[active], e.photons
     came = math.prod(map(math.factorial, Counter(e.came.tolist()).values()))
     ways = fock.layers(caps, n)
     outs = fock.last(caps, n)
     if e.is_exact:
-        found = product_of_forms(forms, ways, np)
+        (found,) = product_of_forms((forms,), ways, np)
         probabilities = found * found * fock.factorials(outs, is_exact=True) / Fraction(came)
         return probabilities, np.zeros(len(found))
-    found, mass = product_and_mass(forms, ways, np)
+    found, mass = product_of_forms((forms, abs(forms)), ways, np)
     roundings = sum(3 * min(len(active), k) + 6 for k in range(1, n + 1))
     of_weights = 4 if n <= _EXACT_FACTORIALS else 4 * n + 4
     return _squared(found, 1.05 * _U * roundings * mass, fock.factorials(outs) / came, of_weights)
@@ -289,8 +261,6 @@ def _of_products(e: Experiment, active: list[int], caps: tuple[int, ...]) -> tup
 
 def _squared(found: Any, errors: Any, weights: Any, of_weights: int) -> tuple[Any, Any]:
     """Squares of absolute values, and their bounds; of_weights: roundings of the weights."""
-    import numpy as np
-
     squares = found.real**2 + found.imag**2
     probabilities = squares * weights
     bounds = (2 * np.abs(found) + errors) * errors * weights + probabilities * (_U * (of_weights + 3))
@@ -298,8 +268,6 @@ def _squared(found: Any, errors: Any, weights: Any, of_weights: int) -> tuple[An
 
 
 def _of_forms(e: Experiment, active: list[int], caps: tuple[int, ...]) -> tuple[Any, Any]:
-    import numpy as np
-
     first, copies = e.kinds()
     came = e.came[:, None] == e.came[first]
     overlaps = np.ones(came.shape, int) if e.overlaps is None else e.overlaps[:, first]
@@ -308,18 +276,17 @@ def _of_forms(e: Experiment, active: list[int], caps: tuple[int, ...]) -> tuple[
     forms = forms_of((e.amplitudes, kinds), overlaps, e.transmission, came, e.absorbs, np)[:, :, active]
     one_mode = (e.photons,)
     if e.is_exact:
-        norm = permanent_of_forms(together, copies, one_mode, np)[0]
-        return permanent_of_forms(forms, copies, caps, np) / norm, np.zeros(fock.sizes(caps, e.photons)[-1])
+        (norm,) = permanent_of_forms((together,), copies, one_mode, np)
+        (found,) = permanent_of_forms((forms,), copies, caps, np)
+        return found / norm[0], np.zeros(len(found))
     sizes = abs(forms)
-    if (
-        e.absorbs and active[-1] == e.modes
-    ):  # what is left of 1 has the roundings of 1, and of what is taken off
+    # What is left of 1 has the roundings of 1, and of what is taken off.
+    if e.absorbs and active[-1] == e.modes:
         sizes[:, :, -1] = abs(overlaps) * (came + abs(e.amplitudes).T @ abs(kinds))
-    found, mass = permanent_and_mass(forms, sizes, copies, caps, np)
+    found, mass = permanent_of_forms((forms, sizes), copies, caps, np)
     one = found.real.dtype.type(1)
-    norm, norm_mass = (
-        x[0] for x in permanent_and_mass(together * one, abs(together) * one, copies, one_mode, np)
-    )
+    of_norm = together * one, abs(together) * one
+    norm, norm_mass = (x[0] for x in permanent_of_forms(of_norm, copies, one_mode, np))
     roundings = e.photons * (3 * len(copies) + len(active) + 16 + 3 * e.modes * e.absorbs)
     share = 1.05 * (np.finfo(found.dtype).eps / 2) * roundings
     norm, error = norm.real, share * norm_mass

@@ -1,27 +1,155 @@
-"""Permanents that are too large to be computed, from samples, with a guarantee."""
+"""What is told of a permanent that is too large to be computed: numbers that it lies between, estimates,
+samples of its matchings."""
 
 from __future__ import annotations
 
 import ctypes
+import decimal
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from fractions import Fraction
+from typing import Any
 
 from libperm._core import abi
 from libperm._core.call import call
 from libperm._core.errors import InvalidOptionError
-from libperm._core.intervals import Scaled
+from libperm._core.handle import Task
+from libperm._core.inputs import input_of, weighted_input
+from libperm._core.lazy import np
 from libperm._core.library import library
-from libperm._core.matrix import Input, read
-from libperm._core.options import MULTIPLICITIES, Prepared
-from libperm._core.partials import Task
-from libperm._core.quantities import real, whole
-from libperm._core.values import value_type_of
+from libperm._core.matrix import read
+from libperm._core.options import Options, Prepared, RunOptions, Unpack, real, seed_of, whole
+from libperm._core.values import as_array
 
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
+# ----------------------------------------------------------------
+# Numbers that a permanent lies between for certain.
 
-    from libperm._core.options import Options
+
+@dataclass(frozen=True)
+class Scaled:
+    """mantissa * 2**exp2."""
+
+    mantissa: float | complex
+    exp2: int
+
+    def __float__(self) -> float:
+        """To nearest; inf or 0 beyond a double."""
+        if isinstance(self.mantissa, complex):
+            raise TypeError("a complex number: complex() of it")
+        return _shifted(self.mantissa, self.exp2)
+
+    def __complex__(self) -> complex:
+        mantissa = complex(self.mantissa)
+        return complex(_shifted(mantissa.real, self.exp2), _shifted(mantissa.imag, self.exp2))
+
+    @property
+    def log10(self) -> float:
+        """Of the absolute value; -inf of 0."""
+        size = abs(self.mantissa)
+        return math.log10(size) + self.exp2 * math.log10(2) if size > 0 else -math.inf
+
+    def __str__(self) -> str:
+        if isinstance(self.mantissa, complex):
+            return str(complex(self))
+        if self.mantissa == 0:
+            return "0"
+        whole = math.floor(self.log10)
+        digits, exponent = f"{10 ** (self.log10 - whole):.5e}".split("e")
+        return f"{'-' if self.mantissa < 0 else ''}{digits}e{whole + int(exponent):+03d}"
+
+
+@dataclass(frozen=True)
+class Bound(Scaled):
+    """mantissa * 2**exp2 is a number that perm(A) is not below, or not above."""
+
+    mantissa: float
+    method: str
+
+    __str__ = object.__str__  # six digits to nearest might lie on the other side
+
+    @property
+    def exactly(self) -> Fraction:
+        return Fraction(self.mantissa) * Fraction(2) ** self.exp2
+
+    def rounded(self, rounding: str) -> str:
+        """Writes six digits, rounded as the module decimal calls it."""
+        if self.mantissa == 0:
+            return "0"
+        wide = decimal.Context(prec=40, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX)
+        number = wide.multiply(decimal.Decimal(self.mantissa), wide.power(decimal.Decimal(2), self.exp2))
+        wide.prec, wide.rounding = 6, rounding
+        return f"{wide.plus(number):.5e}"
+
+
+@dataclass(frozen=True, repr=False)
+class Interval:
+    """What perm(A), or ``|perm(A)|``, lies between: rigorous bounds, with all roundings."""
+
+    lower: Bound
+    upper: Bound
+    exact: bool  # both are perm(A)
+    of_magnitude: bool  # some entry is negative or complex: of ``|perm(A)|``
+    blocks: int  # that the reductions left
+    blocks_exact: int  # of these: computed, being quick
+    seconds: float
+
+    @property
+    def lower_method(self) -> str:
+        return self.lower.method
+
+    @property
+    def upper_method(self) -> str:
+        return self.upper.method
+
+    def __str__(self) -> str:
+        what = "|perm|" if self.of_magnitude else "perm"
+        lower, upper = self.lower.rounded(decimal.ROUND_FLOOR), self.upper.rounded(decimal.ROUND_CEILING)
+        if not self.exact:
+            return f"{lower} <= {what} <= {upper}"
+        number = float(self.upper)
+        has_room = math.isfinite(number) and (number != 0 or self.upper.mantissa == 0)
+        return f"{what} = {f'{number:g}' if has_room else self.upper.rounded(decimal.ROUND_HALF_EVEN)}"
+
+    def __repr__(self) -> str:
+        return f"<libperm.Interval {self}>"
+
+
+def bounds(A: Any, **options: Unpack[Options]) -> Interval:
+    """Numbers that perm(A) lies between for certain, in milliseconds, whatever the size: docs/estimates.md.
+    Of a matrix with negative or complex entries: of ``|perm(A)|``.
+
+    >>> import libperm
+    >>> float(libperm.bounds([[1.0, 2.0], [3.0, 4.0]]).lower)
+    10.0
+    >>> wide = libperm.bounds([[1.0 + (i * j) % 7 for j in range(50)] for i in range(50)])
+    >>> wide.lower.log10 < wide.upper.log10 < wide.lower.log10 + 2
+    True
+    """
+    matrix, prepared = read(A), Prepared(options, None)
+    given = input_of(matrix, options)
+    found = abi.Interval(ctypes.sizeof(abi.Interval))
+    call(prepared, given.is_long, library.perm_bounds, given, prepared, ctypes.byref(found))
+    return Interval(
+        Bound(found.lower_mantissa, found.lower_exp2, found.lower_method.decode()),
+        Bound(found.upper_mantissa, found.upper_exp2, found.upper_method.decode()),
+        bool(found.exact),
+        bool(found.of_magnitude),
+        found.blocks,
+        found.blocks_exact,
+        found.seconds_total,
+    )
+
+
+def _shifted(mantissa: float, exp2: int) -> float:
+    try:
+        return math.ldexp(mantissa, exp2)
+    except OverflowError:
+        return math.copysign(math.inf, mantissa)
+
+
+# ----------------------------------------------------------------
+# Estimates from samples, with a guarantee.
 
 
 @dataclass(frozen=True, repr=False)
@@ -113,8 +241,7 @@ class Estimation:
                 raise InvalidOptionError(f"{name} is {number}: it must be above 0 and below 1")
         samples = whole("samples", samples, 2**63 - 1)
         matrix, self._options = read(A).kept(), Prepared(options, None)
-        times: list[Any] = [options.get(name) for name in MULTIPLICITIES]
-        self._given = Input(matrix, value_type_of(matrix.entries, matrix.kind), *times)
+        self._given = input_of(matrix, options)
         self._wanted = abi.EstimateOpts(
             ctypes.sizeof(abi.EstimateOpts),
             epsilon,
@@ -127,7 +254,7 @@ class Estimation:
 
     def run(self) -> Estimate:
         """What estimate() returns."""
-        found = _no_estimate()
+        found = abi.Estimated(ctypes.sizeof(abi.Estimated))
         wanted, place = ctypes.byref(self._wanted), ctypes.byref(found)
         call(self._options, True, library.perm_estimate, self._given, self._options, wanted, place)
         return _estimate_of(found)
@@ -143,7 +270,7 @@ class Estimation:
     def combine(self, partials: Iterable[bytes]) -> Estimate:
         """From those of the shards 0 .. shards() - 1 at least, in any order; where their samples prove too
         few, more are drawn."""
-        found, answer = _no_estimate(), abi.Answer(ctypes.sizeof(abi.Answer))
+        found, answer = abi.Estimated(ctypes.sizeof(abi.Estimated)), abi.Answer(ctypes.sizeof(abi.Answer))
         answer.estimate = ctypes.addressof(found)
         self._planned().combine(partials, answer)
         return _estimate_of(found)
@@ -155,10 +282,6 @@ class Estimation:
             places = self._given.address, self._options.address, ctypes.addressof(self._wanted)
             self._task = Task(self._options, lambda place: int(make(*places, place)))
         return self._task
-
-
-def _no_estimate() -> abi.Estimated:
-    return abi.Estimated(ctypes.sizeof(abi.Estimated))
 
 
 def _estimate_of(found: abi.Estimated) -> Estimate:
@@ -179,3 +302,44 @@ def _estimate_of(found: abi.Estimated) -> Estimate:
         found.blocks_exact,
         found.seconds_total,
     )
+
+
+# ----------------------------------------------------------------
+# Matchings drawn with their exact probabilities.
+
+
+def sample(
+    A: Any,
+    shots: int,
+    rng: Any = None,
+    row_unmatched: Any = None,
+    col_unmatched: Any = None,
+    *,
+    function: str | None = None,
+    **options: Unpack[RunOptions],
+) -> Any:
+    """Matchings of A, drawn independently, each with a probability proportional to the product of its
+    entries (and of the weights of the lines that are not in it, which are as in marginals()): an int64 array
+    (shots, rows) of each row's column, -1 for a row that stays unmatched; without numpy, lists.
+
+    rng: a numpy Generator, or a seed for one, which gives the same samples again, for any number of threads.
+    None: others each time, but with a checkpoint, which goes on with those it has.
+    function="hafnian", "loop_hafnian": of a graph, given by its symmetric matrix: of each line the one that
+    it is matched to, itself where it stays single by its loop.
+
+    >>> import libperm
+    >>> libperm.sample([[1, 2, 0], [0, 3, 1], [1, 0, 1]], 4, rng=1).tolist()
+    [[0, 1, 2], [0, 1, 2], [1, 2, 0], [0, 1, 2]]
+    """
+    matrix, prepared = read(as_array(A)), Prepared({**options, "function": function}, None)
+    given, _ = weighted_input(matrix, row_unmatched, col_unmatched, options, warns=False)
+    drawn_from = 0 if rng is None and options.get("checkpoint") is not None else seed_of(rng)
+    shots = whole("shots", shots, 2**40)
+    rows = matrix.shape[0]
+    prepared.require(8.0 * shots * rows, f"{shots} samples")
+    flat = (ctypes.c_int64 * max(1, shots * rows))()
+    call(prepared, True, library.perm_sample, given, prepared, shots, drawn_from, flat)
+    try:
+        return np.frombuffer(memoryview(flat), np.int64, shots * rows).reshape(shots, rows)
+    except ImportError:
+        return [list(flat[k * rows : (k + 1) * rows]) for k in range(shots)]

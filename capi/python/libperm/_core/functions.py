@@ -1,38 +1,40 @@
-"""libperm.permanent and its kin: one matrix, one call."""
+"""libperm.permanent and its kin: one matrix, or its factors, in one call; hafnians, of many matrices too."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, cast, overload
+import ctypes
+import math
+from collections.abc import Iterable
+from typing import Any, Literal, cast, overload
 
-from libperm._core import by_rows, dense, exact_minors, quick
+from libperm._core import abi, dense, minors, quick
+from libperm._core.batch import chosen
+from libperm._core.batches import permanents
 from libperm._core.call import call
-from libperm._core.errors import MemoryRefusedError, UnsupportedError
+from libperm._core.errors import (
+    Error,
+    InvalidMatrixError,
+    InvalidOptionError,
+    MemoryRefusedError,
+    UnsupportedError,
+    renamed,
+)
+from libperm._core.inputs import LONG_ORDER, input_of, weighted_input
 from libperm._core.library import library
-from libperm._core.matrix import Matrix, input_of, read
-from libperm._core.options import Prepared, is_of_graph, readable_again
+from libperm._core.matrix import Matrix, array_in, read
+from libperm._core.options import (
+    MULTIPLICITIES,
+    Options,
+    Prepared,
+    Unpack,
+    is_flag,
+    is_of_graph,
+    readable_again,
+)
 from libperm._core.plan import Plan
-from libperm._core.result import (
-    Answer,
-    Gradient,
-    Result,
-    result_of,
-    value_or_infinity,
-)
+from libperm._core.result import Answer, Gradient, Result, result_of
 from libperm._core.scalars import Kind, Number
-from libperm._core.unmatched import weighted_input
-from libperm._core.values import (
-    as_array,
-    as_doubles,
-    is_numpy,
-    value_type_of,
-)
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-    from libperm._core.options import Options
-
+from libperm._core.values import as_doubles, encode, is_numpy, value_type_of
 
 _small = quick.small
 
@@ -100,13 +102,11 @@ def answered(
     a: Any, row_unmatched: Any, col_unmatched: Any, full: bool, options: dict[str, Any]
 ) -> Number | Result:
     """The number, or the Result, of what the options say."""
-    if row_unmatched is None and col_unmatched is None:
-        number = None if full else quick.permanent(a, options) if options else None
+    if options and not full and row_unmatched is None and col_unmatched is None:
+        number: Number | None = quick.permanent(a, options)
         if number is not None:
             return number
-        found = _computed(a, options)
-    else:
-        found = _weighted(a, row_unmatched, col_unmatched, options)
+    found = _computed(a, options, row_unmatched, col_unmatched)
     return result_of(*found) if full else found[0].number(*found[1:])
 
 
@@ -120,31 +120,25 @@ def compute(
     >>> int(r), r.exact
     (265252859812191058636308480000000, True)
     """
-    if row_unmatched is None and col_unmatched is None:
-        return result_of(*_computed(A, dict(options)))
-    return result_of(*_weighted(A, row_unmatched, col_unmatched, dict(options)))
+    return result_of(*_computed(A, dict(options), row_unmatched, col_unmatched))
 
 
-def _weighted(
-    a: Any, row_unmatched: Any, col_unmatched: Any, options: dict[str, Any]
+def _computed(
+    a: Any, options: dict[str, Any], row_unmatched: Any = None, col_unmatched: Any = None
 ) -> tuple[Answer, Kind, bool, bool]:
-    answer, matrix = Answer(), read(as_array(a))
-    given, kind = weighted_input(matrix, row_unmatched, col_unmatched, options)
-    prepared = Prepared(options, "exact" if kind.is_exact else None)
-    call(prepared, True, library.perm_compute, given, prepared, answer)
-    return answer, *prepared.form(kind, is_numpy(matrix.row_ptr))
-
-
-def _computed(a: Any, options: dict[str, Any]) -> tuple[Answer, Kind, bool, bool]:
-    answer = Answer()
-    computed = quick.compute(a, options, answer.address)
+    answer, has_weights = Answer(), row_unmatched is not None or col_unmatched is not None
+    computed = None if has_weights else quick.compute(a, options, answer.address)
     if computed is not None:
         return answer, *computed, True
     matrix = read(a)
-    prepared = Prepared(options, "exact" if matrix.kind.is_exact else None)
-    given = input_of(matrix, options)
-    call(prepared, given.is_long, library.perm_compute, given, prepared, answer)
-    return answer, *prepared.form(matrix.kind, is_numpy(matrix.row_ptr))
+    if has_weights:
+        options = readable_again(options)
+        given, kind = weighted_input(matrix, row_unmatched, col_unmatched, options)
+    else:
+        given, kind = input_of(matrix, options), matrix.kind
+    prepared = Prepared(options, "exact" if kind.is_exact else None)
+    call(prepared, has_weights or given.is_long, library.perm_compute, given, prepared, answer)
+    return answer, *prepared.form(kind, is_numpy(matrix.row_ptr))
 
 
 @overload
@@ -179,30 +173,192 @@ def gradient(A: Any, *, full: bool = False, with_permanent: bool = False, **opti
     >>> libperm.gradient([[0, 2, 3, 1], [2, 0, 1, 5], [3, 1, 0, 4], [1, 5, 4, 0]], function="hafnian")
     [[0, 4, 5, 1], [4, 0, 1, 3], [5, 1, 0, 2], [1, 3, 2, 0]]
     """
-    if with_permanent and not full:
-        found = gradient(A, full=True, **options)
-        return value_or_infinity(found.permanent), found.derivatives
-    if not full and quick.are_of_run(options) and dense.is_full(A):
+    if not (full or with_permanent) and quick.are_of_run(options) and dense.is_full(A):
         small = quick.of_run(quick.gradient, options, A) if options else quick.gradient(A)
-        return dense.derivatives(as_doubles(A)[None], options)[0] if small is None else small
+        return dense.gradients(as_doubles(A)[None], options, False).derivatives[0] if small is None else small
     matrix, options = read(A, with_zeros=True), cast("Options", readable_again(options))
-    if exact_minors.are_asked(matrix.kind, options, hasattr(A, "tocsr")):
+    if minors.are_exact(matrix.kind, options, hasattr(A, "tocsr")):
         permanent = result_of(*_computed(matrix, {**options, "precision": "exact"}))
-        found = exact_minors.gradient(matrix, permanent, options, Plan._of)
-        return _like(matrix, A, found) if full else matrix.like(A, found.derivatives)
-    if matrix.kind.is_exact:
-        matrix.kind = Kind.REAL
+        found = minors.exact_gradient(matrix, permanent, options, Plan._of)
+    else:
+        if matrix.kind.is_exact:
+            matrix.kind = Kind.REAL
+        try:
+            plan = Plan._of(matrix, dict(options), value_type_of(matrix.entries, matrix.kind), True)
+            found = plan.gradient(full=True)
+        except (MemoryRefusedError, UnsupportedError) as refused:
+            if hasattr(A, "tocsr") or options.get("checkpoint") is not None or is_of_graph(options):
+                raise  # a file keeps one matrix's
+            found = minors.gradient_by_rows(matrix, options, Plan._of, refused)
+    bounds = matrix.like(A, found.error_bounds) if full else None
+    return chosen(Gradient(matrix.like(A, found.derivatives), bounds, found.permanent), full, with_permanent)
+
+
+# ----------------------------------------------------------------
+# Matrices that are given by their factors.
+
+
+@overload
+def permanent_of_product(
+    U: Any, V: Any, *, full: Literal[False] = ..., **options: Unpack[Options]
+) -> Number: ...
+@overload
+def permanent_of_product(U: Any, V: Any, *, full: Literal[True], **options: Unpack[Options]) -> Result: ...
+def permanent_of_product(
+    U: Any, V: Any, *, full: bool = False, **options: Unpack[Options]
+) -> Number | Result:
+    """perm(U V^T) of factors of n rows and r columns each, without the matrix: A[i, j] is the sum over t of
+    U[i, t] V[j, t]. It takes polynomial time for each r: n = 1000 at r = 2 takes a moment, and
+    binomial(n + r - 1, r - 1) monomials are multiplied in general: docs/structure.md.
+
+    The factors are taken as permanent() takes a matrix, and exactly, floats too; the answer is of the kind
+    that permanent() has for it. full=True: a libperm.Result.
+
+    >>> import libperm
+    >>> libperm.permanent_of_product([[1, 1], [2, 1], [3, 1]], [[1, 1], [1, 2], [1, 3]])  # i + j
+    336
+    >>> libperm.permanent_of_product([[0.5], [2.0]], [[1.0], [4.0]])
+    8.0
+    """
+    for name in MULTIPLICITIES:
+        if options.get(name) is not None:
+            raise UnsupportedError(f"{name}: a product has no multiplicities; repeat the rows of a factor")
+    u, v = _factor(U), _factor(V)
+    if u.shape != v.shape:
+        raise InvalidMatrixError(
+            f"U has the shape {u.shape} and V {v.shape}: both have n rows, and a column for each t of "
+            "A[i, j] = sum of U[i, t] V[j, t]"
+        )
+    kind, as_numpy = max(u.kind, v.kind), is_numpy(u.row_ptr) or is_numpy(v.row_ptr)
+    prepared, answer = Prepared(dict(options), "exact" if kind.is_exact else None), Answer()
+    types = {value_type_of(x.entries, kind) for x in (u, v)}
+    value_type = types.pop() if len(types) == 1 else abi.VALUE_TEXT
+    buffers = [encode(x.entries, value_type) for x in (u, v)]
+    addresses = (buffer.address for buffer in buffers)
+    struct = abi.Factors(ctypes.sizeof(abi.Factors), *u.shape, *addresses, value_type, 0)
+    given, is_long = ctypes.byref(struct), u.shape[0] > LONG_ORDER
+    call(prepared, is_long, library.perm_compute_product, given, prepared, answer)
+    form = prepared.form(kind, as_numpy)
+    return result_of(answer, *form) if full else answer.number(*form)
+
+
+def _factor(given: Any) -> Matrix:
+    """With all entries, row by row."""
+    matrix = read(given, with_zeros=True)
+    if matrix.nnz < math.prod(matrix.shape):
+        full = read(array_in(given), with_zeros=True)  # of what is sparse
+        return Matrix(full.shape, full.row_ptr, full.col_idx, full.entries, matrix.kind)
+    return matrix
+
+
+# ----------------------------------------------------------------
+# Hafnians of symmetric matrices: their lines matched to each other.
+
+_NAMES = {"row_unmatched": "loops", "row_multiplicity": "multiplicity"}
+
+
+@overload
+def hafnian(
+    A: Any,
+    *,
+    loops: Any = ...,
+    multiplicity: Iterable[int] | None = ...,
+    full: Literal[False] = ...,
+    **options: Unpack[Options],
+) -> Number: ...
+@overload
+def hafnian(
+    A: Any,
+    *,
+    loops: Any = ...,
+    multiplicity: Iterable[int] | None = ...,
+    full: Literal[True],
+    **options: Unpack[Options],
+) -> Result: ...
+def hafnian(
+    A: Any,
+    *,
+    loops: Any = None,
+    multiplicity: Iterable[int] | None = None,
+    full: bool = False,
+    **options: Unpack[Options],
+) -> Number | Result:
+    """haf(A): the sum, over all ways to put the lines of a symmetric matrix into pairs {i, j}, of the
+    products of the A[i, j]; of a graph's adjacency matrix the number of its perfect matchings.
+
+    loops: True: a line may also stay single, at the price of its entry on the diagonal, which else does not
+    count: the loop hafnian. Numbers, one for each line or one for all: at these prices.
+    multiplicity: how often each line counts, as photons in modes do; two copies of line i have the entry
+    A[i, i].
+    A, kinds of numbers, options, full: as in permanent(). Both halves of A are given, and are equal, but for
+    rounding: InvalidMatrixError.
+
+    >>> import libperm
+    >>> libperm.hafnian([[0, 1, 1, 1], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]])
+    3
+    >>> libperm.hafnian([[2, 7], [7, 3]]), libperm.hafnian([[2, 7], [7, 3]], loops=True)
+    (7, 13)
+    >>> libperm.hafnian([[0.5]], multiplicity=[4])
+    0.75
+    """
+    if not options and not full and multiplicity is None and isinstance(loops, (bool, type(None))):
+        number: Number | None = quick.hafnian(A, bool(loops))
+        if number is not None:
+            return number
+    return _answered(A, loops, multiplicity, full, options)
+
+
+def _answered(A: Any, loops: Any, multiplicity: Any, full: bool, options: Any) -> Number | Result:
+    weights = _weights(loops, options, multiplicity)
     try:
-        plan = Plan._of(matrix, dict(options), value_type_of(matrix.entries, matrix.kind), True)
-        found = plan.gradient(full=True)
-    except (MemoryRefusedError, UnsupportedError) as refused:
-        if hasattr(A, "tocsr") or options.get("checkpoint") is not None or is_of_graph(options):
-            raise  # a file keeps one matrix's
-        found = by_rows.gradient(matrix, options, refused)
-    return _like(matrix, A, found) if full else matrix.like(A, found.derivatives)
+        return answered(A, weights, None, full, options)
+    except (Error, TypeError) as error:
+        raise renamed(error, _NAMES) from None
 
 
-def _like(matrix: Matrix, a: Any, found: Gradient) -> Gradient:
-    return replace(
-        found, derivatives=matrix.like(a, found.derivatives), error_bounds=matrix.like(a, found.error_bounds)
-    )
+def _weights(loops: Any, options: dict[str, Any], multiplicity: Any) -> Any:
+    """The prices of single lines, where they are given; the rest of what is asked goes into the options."""
+    for name in ("function", "row_multiplicity", "col_multiplicity"):
+        if options.get(name) is not None:
+            raise InvalidOptionError(f"{name}: of a hafnian multiplicity and loops say it")
+    are_own = loops is None or is_flag(loops)
+    options["function"] = "hafnian" if are_own and not loops else "loop_hafnian"
+    if multiplicity is not None:
+        options["row_multiplicity"] = multiplicity
+    return None if are_own else loops
+
+
+def loop_hafnian(A: Any, **options: Any) -> Any:
+    """hafnian(A, loops=True): a line may stay single, at the price of its entry on the diagonal.
+
+    >>> import libperm
+    >>> libperm.loop_hafnian([[1, 1, 1], [1, 1, 1], [1, 1, 1]])
+    4
+    """
+    if not options:
+        number = quick.hafnian(A, True)
+        if number is not None:
+            return number
+    loops = options.pop("loops", None)
+    if loops is False:
+        raise InvalidOptionError("loops=False: that is hafnian()")
+    return hafnian(A, loops=True if loops is None else loops, **options)
+
+
+def hafnians(
+    batch: Any, *, loops: Any = None, multiplicity: Any = None, full: bool = False, **options: Unpack[Options]
+) -> Any:
+    """Of many symmetric matrices of one shape, an array (count, n, n) or a list, planned once: as
+    permanents() returns them. loops, multiplicity: as in hafnian(), the same for all matrices, or a row for
+    each.
+
+    >>> import libperm
+    >>> libperm.hafnians([[[0, 2], [2, 0]], [[1, 5], [5, 1]]])
+    [2, 5]
+    """
+    given: Any = options
+    weights = _weights(loops, given, multiplicity)
+    try:
+        return permanents(batch, full=full, row_unmatched=weights, **options)
+    except (Error, TypeError) as error:
+        raise renamed(error, _NAMES) from None

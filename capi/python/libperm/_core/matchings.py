@@ -4,28 +4,112 @@ from __future__ import annotations
 
 import ctypes
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from libperm._core import quick, small_marginals
+from libperm._core import abi, quick
 from libperm._core.batch import Batch, Results, numbers_in, of_doubles
 from libperm._core.call import call, run
 from libperm._core.errors import CancelledError, Error, InvalidMatrixError, TimeRefusedError
-from libperm._core.handle import LONG_SECONDS, Handle
+from libperm._core.handle import Handle
+from libperm._core.inputs import LONG_LINES, LONG_ORDER, Input, counts_in, input_of, required, weighted_input
+from libperm._core.lazy import np
 from libperm._core.library import check, library
-from libperm._core.matrix import LONG_LINES, LONG_ORDER, Matrix, counts_in, input_of, of_places, read
-from libperm._core.options import Prepared, is_of_graph, readable_again
+from libperm._core.matrix import Matrix, of_places, read
+from libperm._core.options import Options, Prepared, Unpack, is_of_graph, readable_again
 from libperm._core.result import SIZE, Answer, Result, result_of
-from libperm._core.scalars import Kind
-from libperm._core.unmatched import required, weighted_input
-from libperm._core.values import Buffer, as_array, as_doubles, is_array, is_numpy
+from libperm._core.scalars import Kind, is_double
+from libperm._core.values import are_doubles, as_array, as_doubles, is_array, is_numpy
 
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
+# ----------------------------------------------------------------
+# Marginals of small arrays, which go over the sets of their lines: by plans of full matrices, which know of
+# no values and are kept for the next array of that shape.
 
-    from libperm._core.options import Options
+# lib/marginals: lines of the shorter side; numbers of all their sets after all lines
+_MOST_SHORT, _MOST_NUMBERS = 12, 1 << 16
+_MOST_IDLE = 256
+_idle: dict[Any, _Plan] = {}  # whoever takes one out has it alone
+
+
+class _Plan:
+    """A plan of full matrices of one shape, and of the weights that come with them."""
+
+    def __init__(
+        self, shape: tuple[int, int], with_rows: bool, with_cols: bool, options: Mapping[str, Any]
+    ) -> None:
+        full = read(np.ones(shape))
+        given, one = Input(full, abi.VALUE_F64), np.ones(max(shape))
+        given.struct.row_unmatched = one.ctypes.data if with_rows else None
+        given.struct.col_unmatched = one.ctypes.data if with_cols else None
+        self._prepared, self._handle = Prepared(options, None), Handle()
+        self._handle.make(given, self._prepared)
+        self._function, self._answer = library.perm_plan_marginals, Answer()
+
+    def run(self, values: Any, found: Any, bounds: Any) -> Result:
+        places = values.ctypes.data, found.ctypes.data, bounds.ctypes.data
+        check(self._function(self._handle.address, *places, self._answer.address))
+        return result_of(self._answer, Kind.REAL, False, as_numpy=True)
+
+
+def _are_small(m: int, n: int) -> bool:
+    return min(m, n) <= _MOST_SHORT and (max(m, n) + 1) << min(m, n) <= _MOST_NUMBERS
+
+
+def _is_plain(a: Any) -> bool:
+    return a.dtype.char in "dlf" and are_doubles(a.reshape(-1))
+
+
+def _weights(weights: Any) -> Any:
+    weights = as_array(weights)
+    if not is_array(weights):
+        items = weights if isinstance(weights, (list, tuple)) else [weights]
+        if not all(isinstance(x, (float, int)) and is_double(x) for x in items):
+            return None
+        weights = np.asarray(weights, float)
+    return weights if _is_plain(weights) else None
+
+
+def _small_marginals(
+    a: Any, row_unmatched: Any, col_unmatched: Any, options: Mapping[str, Any]
+) -> tuple[Any, Any, Result] | None:
+    """Of an array of two dimensions: probabilities and their bounds, of entries, then rows, then columns, and
+    the result. None where the general way is to be taken. Options are those of a run."""
+    a = np.asarray(a)
+    if a.ndim != 2 or not _is_plain(a):
+        return None
+    m, n = a.shape
+    if min(m, n) == 0 or not _are_small(m, n):
+        return None
+    values = np.empty(m * n + m + n)
+    values[: m * n] = a.reshape(-1)
+    at = m * n
+    for lines, weights in ((m, row_unmatched), (n, col_unmatched)):
+        if weights is None:
+            continue
+        weights = _weights(weights)
+        if weights is None or weights.shape not in ((), (lines,)):
+            return None
+        values[at : at + lines] = weights
+        at += lines
+    if not (values[:at] >= 0).all():  # or not a number
+        return None
+    key = m, n, row_unmatched is None, col_unmatched is None, *options.items()
+    try:
+        plan = _idle.pop(key, None)
+        plan = plan or _Plan((m, n), row_unmatched is not None, col_unmatched is not None, options)
+    except (Error, TypeError):  # options that the general way tells of, or are no key
+        return None
+    found, bounds = np.empty(m * n + m + n), np.empty(m * n + m + n)
+    result = replace(plan.run(values, found, bounds), nnz=int(np.count_nonzero(values[: m * n])))
+    if len(_idle) < _MOST_IDLE:
+        _idle[key] = plan
+    return found, bounds, result
+
+
+# ----------------------------------------------------------------
+# Marginals and numbers of matchings.
 
 _WORTH_A_PLAN = 32  # matrices: planning takes as long as some of them without
 
@@ -87,26 +171,17 @@ def marginals(
     if is_array(a) and a.ndim == 3:
         return _of_many(a, row_unmatched, col_unmatched, readable_again(options))
     if is_array(a) and quick.are_of_run(options):
-        small = small_marginals.marginals(a, row_unmatched, col_unmatched, options)
+        small = _small_marginals(a, row_unmatched, col_unmatched, options)
         if small is not None:
             return _marginals(*small, a.shape, a.size, lambda entries: entries.reshape(a.shape))
     matrix, prepared = read(a), Prepared(options, None)
     given, _ = weighted_input(matrix, row_unmatched, col_unmatched, options, warns=False)
     is_long = max(matrix.shape, default=0) > LONG_ORDER
     form = is_numpy(matrix.row_ptr), partial(matrix.like, a)
-    return _told(prepared, is_long, matrix, form, library.perm_marginals, given, prepared)
+    return told_marginals(prepared, is_long, matrix, form, library.perm_marginals, given, prepared)
 
 
-def marginals_of(
-    options: Prepared, handle: Handle, matrix: Matrix, values: Buffer, as_numpy: bool
-) -> Marginals:
-    """By a plan of the matrix with its weights, these behind its values; entries in the pattern's order."""
-    is_long = handle.seconds() > LONG_SECONDS or max(matrix.shape, default=0) > LONG_ORDER
-    form = as_numpy, lambda entries: entries
-    return _told(options, is_long, matrix, form, library.perm_plan_marginals, handle, values)
-
-
-def _told(
+def told_marginals(
     options: Prepared,
     is_long: bool,
     matrix: Matrix,
@@ -183,10 +258,8 @@ def _reals(numbers: Any) -> Any:
 def _groups(is_entry: Any) -> list[Any]:
     """The numbers of the matrices that have each pattern. What small matrices' plans go over takes as long
     whatever the pattern: they are one group."""
-    import numpy as np
-
     count, m, n = is_entry.shape
-    if small_marginals.are_served(m, n):
+    if _are_small(m, n):
         return [np.arange(count)]
     groups: dict[bytes, list[int]] = {}
     for k, bits in enumerate(np.packbits(is_entry.reshape(count, -1), axis=1)):
@@ -195,8 +268,6 @@ def _groups(is_entry: Any) -> list[Any]:
 
 
 def _of_many(batch: Any, row_unmatched: Any, col_unmatched: Any, options: dict[str, Any]) -> Marginals:
-    import numpy as np
-
     batch = _reals(batch)
     count, m, n = batch.shape
     row_unmatched, col_unmatched = required((m, n), row_unmatched, col_unmatched, options, warns=False)
@@ -234,8 +305,6 @@ def _of_many(batch: Any, row_unmatched: Any, col_unmatched: Any, options: dict[s
 
 def _of_one(k: int, batch: Any, weights: list[Any], options: dict[str, Any], names: Any) -> Marginals:
     """The k-th of these matrices as a batch of one."""
-    import numpy as np
-
     try:
         found = marginals(batch[k], *(side if side is None else side[k] for side in weights), **options)
     except (CancelledError, TimeRefusedError):
@@ -251,8 +320,6 @@ def _of_one(k: int, batch: Any, weights: list[Any], options: dict[str, Any], nam
 
 def _of_alike(batch: Any, weights: list[Any], options: dict[str, Any], names: Any = None) -> Marginals:
     """By one plan, of all their entries. names: their numbers among the caller's matrices."""
-    import numpy as np
-
     count, m, n = batch.shape
     i, j = (batch != 0).any(axis=0).nonzero()
     pattern = of_places((m, n), i, j, np.ones(len(i)), Kind.REAL)

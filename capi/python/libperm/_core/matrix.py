@@ -2,37 +2,21 @@
 
 from __future__ import annotations
 
-import ctypes
-import math
-import operator
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 from fractions import Fraction
 from itertools import accumulate
 from typing import Any
 
-from libperm._core import abi
 from libperm._core.errors import InvalidMatrixError
-from libperm._core.options import MULTIPLICITIES
-from libperm._core.scalars import Kind, numbers_of
-from libperm._core.sequences import items_of
-from libperm._core.sums import sums
-from libperm._core.values import (
-    Buffer,
-    as_array,
-    encode,
-    is_array,
-    is_entry,
-    kind_of_array,
-    kind_of_entries,
-    plain,
-    value_type_of,
-)
+from libperm._core.lazy import np
+from libperm._core.scalars import Kind, numbers_of, sums
+from libperm._core.values import as_array, is_array, is_entry, items_of, kind_of_array, kind_of_entries, plain
 
 
 class Matrix:
-    """Rows ascending, columns ascending in each. `entries`: as _values.plain() has them."""
+    """Rows ascending, columns ascending in each. `entries`: as values.plain() has them."""
 
     def __init__(
         self, shape: tuple[int, int], row_ptr: Any, col_idx: Any, entries: Any, kind: Kind | None = None
@@ -91,8 +75,6 @@ class Matrix:
             rows[i][j] = x
         if not hasattr(a, "__array__"):
             return rows
-        import numpy as np
-
         exact = len(entries) > 0 and isinstance(entries[0], (int, Fraction))
         return np.array(rows, object if exact else None).reshape(self.shape)
 
@@ -101,8 +83,6 @@ def _in_sparse(entries: Any) -> Any:
     """Converts exact entries to int64."""
     if is_array(entries) or not all(isinstance(x, int) for x in entries):
         return entries
-    import numpy as np
-
     if any(abs(x) >= 2**63 for x in entries):
         raise OverflowError(
             "derivatives beyond int64, which scipy.sparse cannot hold: pass an array, or precision='double'"
@@ -128,8 +108,6 @@ _BAD_PLACES = (
 
 
 def _read_sparse(a: Any) -> Matrix:
-    import numpy as np
-
     if len(a.shape) != 2:
         raise TypeError(f"{type(a).__name__} of {len(a.shape)} dimensions is no matrix")
     shape, (rows, cols, entries) = (int(a.shape[0]), int(a.shape[1])), _places(a)
@@ -147,8 +125,6 @@ def _read_sparse(a: Any) -> Matrix:
 
 def of_places(shape: tuple[int, int], rows: Any, cols: Any, entries: Any, kind: Kind) -> Matrix:
     """Makes a matrix of arrays of places, in order."""
-    import numpy as np
-
     row_ptr = np.zeros(shape[0] + 1, np.int64)
     try:
         np.cumsum(np.bincount(rows, minlength=shape[0]), out=row_ptr[1:])
@@ -159,8 +135,6 @@ def of_places(shape: tuple[int, int], rows: Any, cols: Any, entries: Any, kind: 
 
 def _places(a: Any) -> tuple[Any, Any, Any]:
     """Returns rows, columns and entries, with each duplicate alone."""
-    import numpy as np
-
     if hasattr(a, "row"):  # a coo, whose tocsr() would sum in its own type
         return a.row, a.col, a.data
     if getattr(a, "format", "") == "lil":  # whose tocsr() rounds long doubles
@@ -196,8 +170,6 @@ def _checked(a: Any) -> Any:
 
 
 def _read_array(a: Any, with_zeros: bool = False) -> Matrix:
-    import numpy as np
-
     dense = np.asarray(a)
     if dense.ndim != 2:
         raise TypeError(f"an array of {dense.ndim} dimensions is no matrix")
@@ -214,12 +186,17 @@ def _read_rows(a: Any, with_zeros: bool = False) -> Matrix:
     rows = [numbers_of(row) for row in rows]
     kind = kind_of_entries([x for row in rows for x in row])
     kept = [[(j, x) for j, x in enumerate(row) if with_zeros or x != 0] for row in rows]
+    return of_rows(kept, len(rows[0]) if rows else 0, kind)  # of zeros too: 0.0 says that it is one of floats
+
+
+def of_rows(rows: Sequence[Sequence[tuple[int, Any]]], columns: int, kind: Kind | None = None) -> Matrix:
+    """Makes a matrix of the columns and entries of each row, in order."""
     return Matrix(
-        (len(rows), len(rows[0]) if rows else 0),
-        array("q", accumulate(map(len, kept), initial=0)),
-        array("q", [j for row in kept for j, _ in row]),
-        [x for row in kept for _, x in row],
-        kind,  # of the zeros too: 0.0 says that the matrix is one of floats
+        (len(rows), columns),
+        array("q", accumulate(map(len, rows), initial=0)),
+        array("q", [j for row in rows for j, _ in row]),
+        [x for row in rows for _, x in row],
+        kind,
     )
 
 
@@ -234,8 +211,6 @@ def array_in(a: Any) -> Any:
     """Makes an array of scipy.sparse, and leaves all else as it is."""
     if not hasattr(a, "tocsr"):
         return a
-    import numpy as np
-
     matrix = read(a)
     dense = np.zeros(matrix.shape, object)
     for at, entry in zip(matrix.positions(), matrix.entries):
@@ -251,101 +226,10 @@ def union(matrices: Sequence[Matrix]) -> Matrix:
     for i, matrix in enumerate(matrices):
         if matrix.shape != first.shape:
             raise InvalidMatrixError(f"matrix {i} has shape {matrix.shape}, matrix 0 {first.shape}")
-    places = sorted({at for matrix in matrices for at in matrix.positions()})
-    counts = [0] * first.shape[0]
-    for i, _ in places:
-        counts[i] += 1
-    row_ptr = array("q", accumulate(counts, initial=0))
-    return Matrix(first.shape, row_ptr, array("q", [j for _, j in places]), [1] * len(places))
-
-
-LONG_ORDER = (
-    16  # bits of the number of terms: what sums more of them may take so long that it is to be stopped
-)
-LONG_LINES = 100  # the same of repeated lines, counted
-
-
-class Input:
-    """A perm_csr and all that it points to."""
-
-    def __init__(
-        self,
-        matrix: Matrix,
-        value_type: int,
-        row_multiplicity: Iterable[int] | None = None,
-        col_multiplicity: Iterable[int] | None = None,
-        values: Buffer | None = None,
-    ) -> None:
-        self.value_type, self.width = value_type, matrix.nnz  # of the values that are read of a matrix
-        self.values = encode(matrix.entries, value_type) if values is None else values
-        lines = zip(("row", "col"), matrix.shape, (row_multiplicity, col_multiplicity))
-        counts = self.counts = [read_counts(*line) for line in lines]
-        self._kept = [
-            Buffer(x) for x in (matrix.row_ptr, matrix.col_idx, *(c for c in counts if c is not None))
-        ]
-        self.is_long = matrix.shape[1] > LONG_ORDER
-        if any(c is not None for c in counts):
-            self.is_long = _may_take_long(
-                [c or array("q", [1] * lines) for c, lines in zip(counts, matrix.shape)]
-            )
-        address = [None if c is None else Buffer(c).address for c in counts]
-        self.struct = abi.Csr(
-            ctypes.sizeof(abi.Csr),
-            *matrix.shape,
-            matrix.nnz,
-            self._kept[0].address,
-            self._kept[1].address,
-            self.values.address,
-            abi.INDEX_I64,
-            self.value_type,
-            *address,
-        )
-        self.address = self._as_parameter_ = ctypes.addressof(self.struct)
-
-
-def input_of(
-    matrix: Matrix, options: Mapping[str, Any], value_type: int | None = None, values: Buffer | None = None
-) -> Input:
-    """Takes the multiplicities from the options, and the simplest type of the values, or the one given, and
-    what is given of that type in their place."""
-    if value_type is None:
-        value_type = value_type_of(matrix.entries, matrix.kind)
-    rows, columns = (options.get(name) for name in MULTIPLICITIES)
-    return Input(matrix, value_type, rows, columns, values)
-
-
-def _may_take_long(sides: Sequence[Sequence[int]]) -> bool:
-    """Whether a sum over how many of each kind are taken, on the side where these are fewer, takes long."""
-    bits = min(math.fsum(math.log2(max(c, 0) + 1) for c in side) for side in sides)
-    return bits > LONG_ORDER or sum(sides[1]) > LONG_LINES
-
-
-def counts_in(shape: Sequence[int], options: Mapping[str, Any]) -> list[list[int]]:
-    """How often each row and each column counts."""
-    sides = zip(("row", "col"), shape, (options.get(name) for name in MULTIPLICITIES))
-    return [
-        [1] * lines if given is None else list(read_counts(what, lines, given) or ())
-        for what, lines, given in sides
-    ]
-
-
-def read_counts(what: str, lines: int, counts: Iterable[int] | None) -> array[int] | None:
-    if counts is None:
-        return None
-    items = items_of(counts, f"integers ({what}_multiplicity)")
-    try:
-        read_counts = array("q", map(operator.index, items))
-    except TypeError:
-        raise TypeError(
-            f"{what}_multiplicity says how often each {what} counts: integers, one for each"
-        ) from None
-    except OverflowError:
-        raise InvalidMatrixError(f"{what}_multiplicity has a number beyond 64 bits") from None
-    if len(read_counts) != lines:
-        raise InvalidMatrixError(
-            f"{what}_multiplicity has {len(read_counts)} numbers, the matrix {lines} {what}s"
-        )
-    return read_counts
+    rows: list[list[tuple[int, int]]] = [[] for _ in range(first.shape[0])]
+    for i, j in sorted({at for matrix in matrices for at in matrix.positions()}):
+        rows[i].append((j, 1))
+    return of_rows(rows, first.shape[1])
 
 
 def entries_for(pattern: Matrix, kind: Kind, values: Any) -> Any:

@@ -1,4 +1,5 @@
-"""Keyword arguments as perm_opts. Which count for which call is the library's to say: it refuses others."""
+"""Keyword arguments: the numbers, seeds and limits among them, and all as perm_opts. Which count for which
+call is the library's to say: it refuses others."""
 
 from __future__ import annotations
 
@@ -6,21 +7,173 @@ import ctypes
 import functools
 import json
 import math
+import operator
 import os
+import re
 import time
 from collections.abc import Iterable, Mapping
-from typing import Any, Callable, TypedDict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Callable, TypedDict
 
 from libperm._core import abi
-from libperm._core.errors import FIELDS, TimeRefusedError
+from libperm._core.call import Progress, Stop
+from libperm._core.errors import FIELDS, InvalidOptionError, MemoryRefusedError, TimeRefusedError
+from libperm._core.lazy import np
 from libperm._core.library import library, read_text
-from libperm._core.limits import Limits
-from libperm._core.progress import Progress
-from libperm._core.quantities import bytes_of, real, seconds_of, whole
 from libperm._core.scalars import Kind
-from libperm._core.seeds import settled
-from libperm._core.sequences import items_of
-from libperm._core.stop import Stop
+from libperm._core.values import items_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack as Unpack
+else:
+    Unpack = None  # of annotations, which are not evaluated
+
+# ----------------------------------------------------------------
+# Whole numbers, bytes ("500M", "2G") and seconds ("30s", "1m", "2h").
+
+_NUMBER_AND_UNIT = re.compile(r"\s*(\d+\.?\d*|\.\d+)\s*([a-z]*)\s*", re.IGNORECASE)
+_SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
+_BYTES = {"": 1, "b": 1}
+for _power, _prefix in enumerate("kmgt", 1):
+    _BYTES.update({_prefix: 1024**_power, f"{_prefix}ib": 1024**_power, f"{_prefix}b": 1000**_power})
+
+
+def whole(name: str, value: Any, most: int) -> int:
+    """From 0; ctypes would cut what is beyond `most` silently."""
+    number = int(value) if isinstance(value, float) and value.is_integer() else value
+    try:
+        number = operator.index(number)
+    except TypeError:
+        raise InvalidOptionError(f"{name} is {value!r}: a whole number is expected") from None
+    written = str(number) if abs(number) < 2**128 else "of many digits"  # which Python may not write
+    if number < 0:
+        raise InvalidOptionError(f"{name} is {written}: it cannot be negative")
+    if number > most:
+        raise InvalidOptionError(f"{name} is {written}: too large")
+    return number
+
+
+def real(name: str, value: Any) -> float:
+    try:
+        if isinstance(value, str):
+            raise TypeError
+        return float(value)
+    except TypeError:
+        raise InvalidOptionError(f"{name} is {value!r}: a number is expected") from None
+
+
+def is_flag(value: Any) -> bool:
+    """True or False, numpy's too."""
+    return isinstance(value, bool) or type(value).__name__ in ("bool", "bool_")
+
+
+def flag(name: str, value: Any) -> bool:
+    if is_flag(value):
+        return bool(value)
+    raise InvalidOptionError(f"{name} is {value!r}: True or False is expected")
+
+
+def bytes_of(name: str, value: Any) -> int:
+    if isinstance(value, str):
+        value = math.ceil(_read(name, value, _BYTES, 'bytes, or a text like "500M" or "2G"'))
+    return whole(name, value, 2**63 - 1)
+
+
+def seconds_of(name: str, value: Any) -> float:
+    if isinstance(value, str):
+        if value.strip().lower() in ("inf", "none"):  # as the command takes them
+            return math.inf
+        return _read(name, value, _SECONDS, 'seconds, or a text like "30s", "1m" or "2h"')
+    return real(name, value)
+
+
+def _read(name: str, text: str, units: dict[str, int], expected: str) -> float:
+    found = _NUMBER_AND_UNIT.fullmatch(text)
+    unit = units.get(found[2].lower()) if found else None
+    if found is None or unit is None:
+        raise InvalidOptionError(f"{name} is {text!r}: {expected} are expected")
+    return float(found[1]) * unit
+
+
+# ----------------------------------------------------------------
+# Limits of what is computed, or returned, by Python itself.
+
+
+@dataclass(frozen=True)
+class Limits:
+    """In bytes and seconds."""
+
+    memory: float
+    seconds: float
+
+    @classmethod
+    def of(cls, memory: int | str | None, seconds: float | str | None) -> Limits:
+        """As the options memory_limit and time_limit say."""
+        limit = bytes_of("memory_limit", 0 if memory is None else memory)
+        if limit == 0:
+            limit = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") * 3 // 4
+        time_limit = seconds_of("time_limit", 0 if seconds is None else seconds)
+        if not time_limit >= 0:
+            raise InvalidOptionError(f"time_limit is {seconds}: it cannot be negative, or NaN")
+        return cls(limit, time_limit or 86400.0)
+
+    def require(self, bytes_taken: float, seconds: float, what: str, instead: str = "fewer outcomes") -> None:
+        if bytes_taken > self.memory:
+            taken, allowed = (_amount(x / 2**30) for x in (bytes_taken, self.memory))
+            raise MemoryRefusedError(
+                f"{what} would take {taken} GiB, and {allowed} GiB are allowed: "
+                f"give {instead}, or a higher memory_limit"
+            )
+        if seconds > self.seconds:
+            taken, allowed = _amount(seconds), _amount(self.seconds)
+            raise TimeRefusedError(
+                f"{what} would take about {taken} s, and {allowed} s are allowed: "
+                f"give {instead}, or a higher time_limit"
+            )
+
+
+def _amount(x: float) -> str:
+    return f"{x:.1f}" if 0.1 <= x < 1e6 else f"{x:.1e}"
+
+
+# ----------------------------------------------------------------
+# Where random numbers come from: `rng`, as numpy's functions take it, as a seed of the library.
+
+_BITS = 64
+
+
+class Seed(int):
+    """One of the library's own, as perm.h and the command take it."""
+
+
+def seed_of(rng: Any) -> Seed:
+    """Draws one from numpy.random.default_rng(rng); None is another one each time."""
+    if isinstance(rng, Seed):
+        return rng
+    if rng is None:
+        return Seed.from_bytes(os.urandom(_BITS // 8), "little")
+    if isinstance(rng, (int, float)):
+        rng = whole("rng", rng, 2**_BITS - 1)
+    try:
+        return Seed(np.random.default_rng(rng).integers(2**_BITS, dtype=np.uint64))
+    except ImportError:
+        return Seed(whole("rng", rng, 2**_BITS - 1))
+    except (TypeError, ValueError):
+        raise InvalidOptionError(
+            f"rng is {rng!r}: a seed, a whole number, is expected, or a numpy.random.Generator"
+        ) from None
+
+
+def settled(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options with a Seed as rng, if there is any: whoever takes them from here on takes the same one."""
+    found = dict(options)
+    if found.get("rng") is not None:
+        found["rng"] = seed_of(found["rng"])
+    return found
+
+
+# ----------------------------------------------------------------
+# The options of the library.
 
 
 class RunOptions(TypedDict, total=False):
@@ -169,13 +322,10 @@ class Prepared:
     def wants_exact(self) -> bool:
         return self.precision == "exact" or self.is_modular
 
-    def kind_of_answer(self, kind: Kind) -> Kind:
-        """Residues are integers, whatever the entries are."""
-        return Kind.INTEGER if self.is_modular else kind
-
     def form(self, kind: Kind, as_numpy: bool) -> tuple[Kind, bool, bool]:
-        """As what answers of a matrix of that kind come out, as result_of() and its like take it."""
-        return self.kind_of_answer(kind), self.wants_exact, as_numpy
+        """As what answers of a matrix of that kind come out, as result_of() and its like take it. Residues
+        are integers, whatever the entries are."""
+        return Kind.INTEGER if self.is_modular else kind, self.wants_exact, as_numpy
 
 
 @functools.cache

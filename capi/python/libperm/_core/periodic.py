@@ -8,27 +8,23 @@ import os
 from array import array
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 from libperm._core import abi
 from libperm._core.batch import Results
 from libperm._core.call import call, run
-from libperm._core.drawing import draw
 from libperm._core.errors import InvalidOptionError, UnsupportedError
 from libperm._core.handle import Owned
+from libperm._core.inputs import input_of
 from libperm._core.library import check, library, read_text
-from libperm._core.matrix import Input, Matrix, read
-from libperm._core.options import MULTIPLICITIES, Prepared
-from libperm._core.picture import panels_of_periodic
-from libperm._core.quantities import whole
+from libperm._core.matrix import Matrix, read
+from libperm._core.options import MULTIPLICITIES, Options, Prepared, Unpack, whole
+from libperm._core.picture import picture_of_periodic
 from libperm._core.result import SIZE, Answer, Result, result_of, warn_if_missed
 from libperm._core.scalars import Number, exact_of
-from libperm._core.values import value_type_of
 
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-    from libperm._core.options import Options
+_MOST_CELLS = 2**63 - 1  # the library says which lengths there are
 
 
 @dataclass(frozen=True)
@@ -113,8 +109,8 @@ class Periodic:
         kind = max(part.kind for part in parts if part is not None)
         self._joined = bool(joined)
         self._options = Prepared(dict(options), "exact" if kind.is_exact else None)
-        self._kind = self._options.kind_of_answer(kind)
-        given = [part and Input(part, value_type_of(part.entries, part.kind)) for part in parts]
+        self._form = self._options.form(kind, as_numpy=False)
+        given = [part and input_of(part, {}) for part in parts]
         addresses = (part and part.address for part in given)
         struct = abi.Periodic(ctypes.sizeof(abi.Periodic), *addresses, self._joined)
         self._handle = Owned(library.perm_periodic_destroy)
@@ -148,9 +144,6 @@ class Periodic:
     def _call(self, function: Any, *arguments: Any) -> None:
         call(self._options, True, function, *arguments)
 
-    def _length(self, name: str, length: Any) -> int:
-        return whole(name, length, 2**63 - 1)  # the library says which there are
-
     # ---------------------------------------------------------------- permanents
 
     def permanent(self, length: int) -> Number:
@@ -162,15 +155,15 @@ class Periodic:
         >>> libperm.Periodic([[1, 1, 1]], precision="mod:1000003").permanent(10**15)
         880682
         """
-        return self._execute(length).number(self._kind, self._options.wants_exact, False)
+        return self._execute(length).number(*self._form)
 
     def compute(self, length: int) -> Result:
         """The same, with its bounds and how it was computed."""
-        return result_of(self._execute(length), self._kind, self._options.wants_exact)
+        return result_of(self._execute(length), *self._form)
 
     def terms(self, count: int, first: int = 1) -> list[Number]:
         """Of `count` lengths from `first` on, in one walk."""
-        count, first = whole("count", count, 2**31), self._length("first", first)
+        count, first = whole("count", count, 2**31), whole("first", first, _MOST_CELLS)
         self._options.require(float(count) * SIZE, f"{count} terms")
         results = Results(count)
         self._call(library.perm_periodic_terms, self._handle, first, count, results.address)
@@ -178,11 +171,11 @@ class Periodic:
             if not struct.tolerance_met:
                 warn_if_missed(struct)
                 break
-        values: list[Number] = results.values(self._kind, self._options.wants_exact, False)
+        values: list[Number] = results.values(*self._form)
         return values
 
     def _execute(self, length: Any) -> Answer:
-        answer, cells = Answer(), self._length("length", length)
+        answer, cells = Answer(), whole("length", length, _MOST_CELLS)
         self._call(library.perm_periodic_execute, self._handle, cells, answer)
         return answer
 
@@ -199,19 +192,14 @@ class Periodic:
         """
         function = library.perm_periodic_generating_function
 
-        def text_as(form: int) -> str:
-            texts: list[str] = []
-
-            def ask() -> None:
-                texts.append(read_text(lambda *to: function(self._handle.address, form, *to)))
-
-            run(self._options, True, ask)
-            return texts[0]
+        def text_as(form: int) -> Any:
+            ask = partial(read_text, lambda *to: function(self._handle.address, form, *to))
+            return run(self._options, True, ask)
 
         found: dict[str, Any] = json.loads(text_as(abi.FORMAT_JSON))
         return GeneratingFunction(
-            numerator=tuple(map(_coefficient, found["numerator"])),
-            denominator=tuple(map(_coefficient, found["denominator"])),
+            numerator=_exactly(found["numerator"]),
+            denominator=_exactly(found["denominator"]),
             order=found["order"],
             states=found["states"],
             proven=found["proven"],
@@ -244,11 +232,11 @@ class Periodic:
         return explained
 
     def plot(self, file: str | os.PathLike[str] | None = None) -> Any:
-        """The cell, and a matrix of some of them. A matplotlib Figure, or SVG where there is no matplotlib;
-        notebooks show either. file: where to write it, .svg, or with matplotlib .png, .pdf, ..."""
+        """The cell, and a matrix of some of them. A Figure of matplotlib, which notebooks show.
+        file: where to write it, .svg, .png, .pdf, ..."""
         rows, columns = self._cell.shape
         reach = max(columns // max(rows, 1) // 2, 0)
-        return draw(panels_of_periodic(rows, self._cell.positions(), self._joined, reach), file)
+        return picture_of_periodic(rows, self._cell.positions(), self._joined, reach, file)
 
     def _explain(self, form: int) -> str:
         function = library.perm_periodic_explain
@@ -264,7 +252,5 @@ class Periodic:
         return f"<libperm.Periodic of cells of {rows} rows, coupled to {reach} on either side, {ends} ends>"
 
 
-def _coefficient(text: str) -> int | Fraction:
-    value = exact_of(text)
-    assert value is not None
-    return value
+def _exactly(texts: list[str]) -> tuple[Any, ...]:
+    return tuple(map(exact_of, texts))

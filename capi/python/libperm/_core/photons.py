@@ -7,11 +7,70 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Callable
 
-from libperm._core.dyadic import dyadic
 from libperm._core.errors import InvalidMatrixError, InvalidOptionError
+from libperm._core.lazy import np
 from libperm._core.matrix import array_in
-from libperm._core.sequences import items_of
-from libperm._core.values import array_of, as_array, as_doubles, is_array, kind_of_entries, plain
+from libperm._core.values import array_of, as_array, as_doubles, is_array, items_of, kind_of_entries, plain
+
+# ----------------------------------------------------------------
+# Complex numbers that are doubles, sums and products of such, exactly: in arrays of objects.
+
+
+@dataclass(unsafe_hash=True)
+class Dyadic:
+    """(re + i im) 2^-places; of equal numbers that are doubles all three are the same."""
+
+    re: int
+    im: int = 0
+    places: int = 0
+
+    @classmethod
+    def of(cls, x: complex) -> Dyadic:
+        (re, of_re), (im, of_im) = x.real.as_integer_ratio(), x.imag.as_integer_ratio()
+        places = max(of_re, of_im).bit_length() - 1
+        return cls(re * ((1 << places) // of_re), im * ((1 << places) // of_im), places)
+
+    def __add__(self, other: Any) -> Any:
+        if isinstance(other, int):
+            other = Dyadic(other)
+        if not isinstance(other, Dyadic):
+            return NotImplemented
+        if self.places < other.places:
+            self, other = other, self
+        shift = self.places - other.places
+        return Dyadic(self.re + (other.re << shift), self.im + (other.im << shift), self.places)
+
+    def __mul__(self, other: Any) -> Any:
+        if isinstance(other, int):
+            return Dyadic(self.re * other, self.im * other, self.places)
+        if not isinstance(other, Dyadic):
+            return NotImplemented
+        a, b, c, d = self.re, self.im, other.re, other.im
+        return Dyadic(a * c - b * d, a * d + b * c, self.places + other.places)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __rsub__(self, other: Any) -> Any:
+        return self * -1 + other
+
+    def __truediv__(self, other: Any) -> Fraction:
+        """Of real ones."""
+        other = other if isinstance(other, Dyadic) else Dyadic(int(other))
+        return Fraction(self.re << other.places, other.re << self.places)
+
+    def conjugate(self) -> Dyadic:
+        return Dyadic(self.re, -self.im, self.places)
+
+
+def dyadic(array: Any) -> Any:
+    """Of an array of doubles, or complex ones."""
+    numbers = np.empty(array.size, object)
+    numbers[:] = [Dyadic.of(x) for x in array.reshape(-1).tolist()]
+    return numbers.reshape(array.shape)
+
+
+# ----------------------------------------------------------------
+# Photons and their states.
 
 MOST_PHOTONS = 1 << 20
 _UNITARY = 1e-6  # as samples have it
@@ -48,8 +107,6 @@ class Experiment:
         return self._of_numbers(dyadic)
 
     def _of_numbers(self, converted: Callable[[Any], Any]) -> Experiment:
-        import numpy as np
-
         eta = 1 if self.transmission == 1 else converted(np.array([self.transmission]))[0]
         overlaps = None if self.overlaps is None else converted(self.overlaps)
         return replace(self, amplitudes=converted(self.amplitudes), transmission=eta, overlaps=overlaps)
@@ -70,8 +127,6 @@ def kinds_of(came: Any, overlaps: Any) -> tuple[list[int], tuple[int, ...]]:
 
 def modes_in(photons: Any, occupation: Any, inputs: int) -> Any:
     """The mode of each photon."""
-    import numpy as np
-
     if (photons is None) == (occupation is None):
         raise InvalidOptionError("either photons, the mode of each, or occupation, their number in each mode")
     if isinstance(photons, (int, np.integer)):
@@ -98,8 +153,6 @@ def modes_in(photons: Any, occupation: Any, inputs: int) -> Any:
 
 def outcomes_in(given: Any, modes: int) -> Any:
     """How many photons leave by each mode, (count, modes), int64."""
-    import numpy as np
-
     try:
         rows = np.asarray(as_array(given))
     except ValueError:  # lists of different lengths
@@ -120,8 +173,6 @@ def experiment(
     U: Any, photons: Any, occupation: Any, transmission: Any, overlaps: Any, absorbs: bool
 ) -> Experiment:
     """Reads it; of integers and Fractions it is exact, where all that is given is."""
-    import numpy as np
-
     matrix = _numbers(array_in(U), "U")
     if matrix.ndim != 2:
         raise TypeError(f"an array of {matrix.ndim} dimensions is no matrix of amplitudes")
@@ -147,8 +198,6 @@ def experiment(
 
 def _numbers(given: Any, name: str) -> Any:
     """Finite numbers: an array of Fractions, or of doubles."""
-    import numpy as np
-
     array = array_of(given)
     flat = plain(array.reshape(-1))
     if len(flat) and kind_of_entries(flat).is_exact:
@@ -175,8 +224,6 @@ def _transmission(given: Any) -> Any:
 
 
 def _require_contraction(matrix: Any, came: Any) -> None:
-    import numpy as np
-
     used = _rounded(matrix[:, np.unique(came)])
     largest = float(np.linalg.norm(used, 2)) if used.size else 0.0
     if not largest <= 1 + _UNITARY:
@@ -188,8 +235,6 @@ def _require_contraction(matrix: Any, came: Any) -> None:
 
 def _shared(overlaps: Any, photons: int) -> Any:
     """The Gram matrix of the photons' states, Hermitian; None where all are 1."""
-    import numpy as np
-
     if overlaps is None:
         return None
     gram = _numbers(array_in(overlaps) if hasattr(overlaps, "__len__") else overlaps, "overlaps")

@@ -9,28 +9,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from html import escape
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import Any, Literal, overload
 
-from libperm._core import abi, batch, exact_minors, quick, saving
+from libperm._core import abi, batch, minors, quick
 from libperm._core.call import call, run
-from libperm._core.drawing import draw
-from libperm._core.handle import LONG_SECONDS, Handle
+from libperm._core.handle import LONG_SECONDS, Handle, Task, bytes_of_plan, load_plan, plan_in
+from libperm._core.inputs import LONG_ORDER, input_of, weighted_input
+from libperm._core.lazy import np
 from libperm._core.library import library, read_text
-from libperm._core.matchings import Marginals, marginals_of
-from libperm._core.matrix import Matrix, entries_for, input_of, read, require_kind
-from libperm._core.options import Prepared, RunOptions, readable_again
-from libperm._core.partials import Task
-from libperm._core.picture import panels_of_plan
-from libperm._core.result import (
-    SIZE,
-    Answer,
-    Gradient,
-    Result,
-    result_of,
-    value_or_infinity,
-)
+from libperm._core.matchings import Marginals, told_marginals
+from libperm._core.matrix import Matrix, entries_for, read, require_kind
+from libperm._core.options import Options, Prepared, RunOptions, Unpack, readable_again
+from libperm._core.picture import picture_of_plan
+from libperm._core.result import SIZE, Answer, Gradient, Result, result_of
 from libperm._core.scalars import Kind, Number
-from libperm._core.unmatched import weighted_input
 from libperm._core.values import (
     Buffer,
     any_negative,
@@ -41,11 +33,6 @@ from libperm._core.values import (
     kind_of_entries,
     value_type_of,
 )
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-    from libperm._core.options import Options
 
 _MANY = 2**16  # matrices: what is told of fewer may always be
 _TOLD = "what is told of so many matrices"
@@ -92,7 +79,6 @@ class Plan:
         options = readable_again(options)
         self._matrix, self._kind, self._given = matrix, matrix.kind, options
         self._options = Prepared(options, "exact" if matrix.kind.is_exact else None)
-        self._answer_kind = self._options.kind_of_answer(matrix.kind)
         self._input = input_of(matrix, options, value_type)
         self._handle = self._for_signs = self._quick = None
         self._for_marginals = {}
@@ -118,7 +104,7 @@ class Plan:
         """Of A, or of these values: one for each entry of the pattern, rows by rows, or a matrix that has no
         entries outside of it. As libperm.permanent() returns it."""
         kept = self._quick
-        number = None if kept is None else quick.execute(kept, values)
+        number: Number | None = None if kept is None else quick.compiled.execute(kept, values)
         if number is not None:
             return number
         return self._execute(values).number(*self._form(values))
@@ -128,7 +114,7 @@ class Plan:
         return result_of(self._execute(values), *self._form(values))
 
     def _form(self, values: Any) -> tuple[Kind, bool, bool]:
-        return self._answer_kind, self._options.wants_exact, self._answers_numpy(values)
+        return self._options.form(self._kind, self._answers_numpy(values))
 
     def _answers_numpy(self, values: Any) -> bool:
         return is_numpy(self._matrix.row_ptr if values is None else values)
@@ -157,8 +143,8 @@ class Plan:
         arguments = handle.address, buffer.address, self._matrix.nnz
         is_long = count * handle.seconds() > LONG_SECONDS
         run(self._options, is_long, lambda: results.fill(*arguments))
-        how = self._answer_kind, self._options.wants_exact, as_numpy
-        return results.read(*how) if full else results.values(*how)
+        form = self._options.form(self._kind, as_numpy)
+        return results.read(*form) if full else results.values(*form)
 
     def _results(self, count: int, numbers: int = 0) -> batch.Results:
         """For so many matrices, each with some numbers beside."""
@@ -181,12 +167,8 @@ class Plan:
         >>> libperm.Plan([[1, 2], [3, 4]]).gradient()
         [4, 3, 2, 1]
         """
-        found: Any = self._gradient(values, full)
-        return found if full or with_permanent else found[1]
-
-    def _gradient(self, values: Any, full: bool) -> Any:
-        if exact_minors.are_asked(self._kind, self._given, False):
-            return self._exact_gradient(values, full)
+        if minors.are_exact(self._kind, self._given, False):
+            return batch.chosen(self._exact_gradient(values), full, with_permanent)
         handle, buffer = self._encoded(values)
         parts = self._matrix.nnz * (2 if self._kind is Kind.COMPLEX else 1)
         gradient, bounds = (ctypes.c_double * parts)(), (ctypes.c_double * self._matrix.nnz)()
@@ -194,19 +176,16 @@ class Plan:
         is_long, places = handle.seconds() > LONG_SECONDS, (gradient, bounds if full else None, answer)
         call(self._options, is_long, library.perm_plan_gradient, handle, buffer, *places)
         derivatives = batch.numbers_in(gradient, self._kind, as_numpy)
-        permanent = result_of(answer, *self._form(values))
-        if full:
-            return Gradient(derivatives, batch.numbers_in(bounds, Kind.REAL, as_numpy), permanent)
-        return value_or_infinity(permanent), derivatives
+        errors = batch.numbers_in(bounds, Kind.REAL, as_numpy) if full else None
+        found = Gradient(derivatives, errors, result_of(answer, *self._form(values)))
+        return batch.chosen(found, full, with_permanent)
 
-    def _exact_gradient(self, values: Any, full: bool) -> tuple[Number, Any] | Gradient:
+    def _exact_gradient(self, values: Any) -> Gradient:
         matrix, permanent = self._with(values), self.compute(values)
-        found = exact_minors.gradient(matrix, permanent, self._given, Plan._of)
+        found = minors.exact_gradient(matrix, permanent, self._given, Plan._of)
         if is_numpy(matrix.row_ptr):
-            import numpy as np
-
             found = replace(found, derivatives=np.array(found.derivatives, dtype=object))
-        return found if full else (permanent.value, found.derivatives)
+        return found
 
     def _with(self, values: Any) -> Matrix:
         """The matrix, or that of the pattern with these values."""
@@ -226,13 +205,10 @@ class Plan:
         array([[4., 3., 2., 1.],
                [8., 7., 6., 5.]])
         """
-        found = self._gradients(values, full)
-        return found if full or with_permanents else found[1]
+        return batch.chosen(self._gradients(values, full), full, with_permanents)
 
-    def _gradients(self, values: Any, full: bool) -> Any:
-        import numpy as np
-
-        exact_minors.refuse_batch(self._given)
+    def _gradients(self, values: Any, full: bool) -> Gradient:
+        minors.refuse_exact_batch(self._given)
         count, flat = batch.rows_in(values, self._matrix)
         require_kind(kind_of_entries(flat), self._kind)
         handle, buffer = self._handle_for(flat), encode(flat, self._input.value_type)
@@ -244,7 +220,7 @@ class Plan:
         is_long, places = 10 * count * handle.seconds() > LONG_SECONDS, (place, of_bounds, results.address)
         call(self._options, is_long, library.perm_plan_gradient_batch, handle, buffer, nnz, count, *places)
         permanents = results.arrays(Kind.COMPLEX if self._kind is Kind.COMPLEX else Kind.REAL)
-        return Gradient(derivatives, bounds, permanents) if full else (permanents.values, derivatives)
+        return Gradient(derivatives, bounds, permanents)
 
     def hessian_product(self, V: Any, values: Any = None, full: bool = False) -> Any:
         """How the derivatives change as the values move along V, which is given as values are: the Hessian
@@ -293,7 +269,10 @@ class Plan:
             made = handle  # of the pattern alone: any values may follow
             run(self._options, given.is_long, lambda: made.make(given, self._options, is_told=False))
             self._for_marginals[key] = handle
-        return marginals_of(self._options, handle, matrix, given.values, self._answers_numpy(values))
+        is_long = handle.seconds() > LONG_SECONDS or max(matrix.shape, default=0) > LONG_ORDER
+        form: Any = self._answers_numpy(values), lambda entries: entries  # in the pattern's order
+        function, places = library.perm_plan_marginals, (handle, given.values)
+        return told_marginals(self._options, is_long, matrix, form, function, *places)
 
     # ---------------------------------------------------------------- shards
 
@@ -316,8 +295,7 @@ class Plan:
         found, answer = Answer(), abi.Answer(ctypes.sizeof(abi.Answer))
         answer.results, answer.count = found.address, 1
         self._task(values).combine(partials, answer)
-        as_numpy = self._answers_numpy(values)
-        return result_of(found, self._answer_kind, self._options.wants_exact, as_numpy)
+        return result_of(found, *self._form(values))
 
     def _task(self, values: Any = None) -> Task:
         handle, buffer = self._encoded(values)
@@ -375,8 +353,8 @@ class Plan:
 
     def plot(self, file: str | os.PathLike[str] | None = None) -> Any:
         """What the plan makes of the matrix: its pattern, the blocks that it falls into, the frontier of the
-        one that takes longest, and what each engine would take. A matplotlib Figure, or SVG where there is no
-        matplotlib; notebooks show either. file: where to write it, .svg, or with matplotlib .png, .pdf, ...
+        one that takes longest, and what each engine would take. A Figure of matplotlib, which notebooks show.
+        file: where to write it, .svg, .png, .pdf, ...
 
         >>> import libperm, os, tempfile
         >>> plan = libperm.Plan([[1.0, 2.0, 0.0], [0.0, 3.0, 1.0], [1.0, 1.0, 1.0]])
@@ -386,7 +364,7 @@ class Plan:
         ['plan.svg']
         """
         picture: dict[str, Any] = json.loads(self._open().explain(abi.FORMAT_PICTURE))
-        return draw(panels_of_plan(picture), file)
+        return picture_of_plan(picture, file)
 
     def source(self, arch: str | None = None) -> str:
         """The CUDA C++ of its kernel, for "sm_90", "compute_90", ..."""
@@ -441,7 +419,7 @@ class Plan:
         >>> libperm.Plan.from_bytes(saved, threads=1, memory_limit="1G").permanent()
         10
         """
-        return saving.to_bytes(self._open().address, self._matrix, self._input.value_type, self._given)
+        return bytes_of_plan(self._open().address, self._matrix, self._input.value_type, self._given)
 
     @classmethod
     def from_bytes(cls, saved: bytes, **options: Unpack[RunOptions]) -> Plan:
@@ -452,10 +430,10 @@ class Plan:
         for name in options:
             if name not in taken:
                 raise TypeError(f"a saved plan takes no option {name!r}; there are {', '.join(taken)}")
-        matrix, value_type, made_with, native = saving.from_bytes(saved)
+        matrix, value_type, made_with, native = plan_in(saved)
         plan, handle = cls.__new__(cls), Handle()
         plan._set_up(matrix, {**made_with, **options}, value_type)
-        saving.load(native, plan._options.address, plan._input.address, handle.address)
+        load_plan(native, plan._options.address, plan._input.address, handle.address)
         plan._handle = handle
         return plan
 

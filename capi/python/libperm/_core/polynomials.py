@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from array import array
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from libperm._core.batch import Batch, Results
 from libperm._core.call import call
 from libperm._core.errors import InvalidMatrixError, InvalidOptionError, PrecisionWarning, warn_caller
+from libperm._core.inputs import counts_in, weighted_input
+from libperm._core.lazy import np
 from libperm._core.library import library
-from libperm._core.matrix import Matrix, counts_in, read, union
-from libperm._core.options import Prepared, is_of_graph, readable_again
+from libperm._core.matrix import Matrix, of_rows, read, union
+from libperm._core.options import Options, Prepared, Unpack, is_of_graph, readable_again
 from libperm._core.plan import Plan
 from libperm._core.scalars import Kind
-from libperm._core.unmatched import weighted_input
 from libperm._core.values import as_array, encode, is_numpy
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-    from libperm._core.options import Options
 
 
 def polynomial(
@@ -115,8 +110,6 @@ def _alternating(coefficients: Any) -> Any:
     numbers = [x if (last - k) % 2 == 0 else 0 - x for k, x in enumerate(coefficients)]
     if isinstance(coefficients, list):
         return numbers
-    import numpy as np
-
     return np.array(numbers, coefficients.dtype)
 
 
@@ -145,7 +138,7 @@ def _identity(matrix: Matrix) -> Matrix:
         raise InvalidMatrixError(
             f"a matrix of shape {matrix.shape}: of square ones there are principal submatrices"
         )
-    return Matrix(matrix.shape, array("q", range(rows + 1)), array("q", range(rows)), [1] * rows)
+    return of_rows([[(i, 1)] for i in range(rows)], rows)
 
 
 def hessian_product(A: Any, V: Any, *, full: bool = False, **options: Unpack[Options]) -> Any:
@@ -174,8 +167,6 @@ def hessian_product(A: Any, V: Any, *, full: bool = False, **options: Unpack[Opt
 
 def hessian_products(matrices: Any, directions: Any, options: Any) -> Any:
     """The same of arrays (count, m, n), for those who differentiate: an array of doubles like them."""
-    import numpy as np
-
     products = np.empty_like(matrices)
     if products.size == 0:
         return products

@@ -5,28 +5,27 @@ extension is not built, or PERM_PYTHON_PURE is set, everything goes that way."""
 from __future__ import annotations
 
 import functools
+import importlib
 import math
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, Callable
 
 from libperm._core import abi
 from libperm._core.batch import Batch
+from libperm._core.inputs import Input
+from libperm._core.lazy import np
 from libperm._core.library import check, library
-from libperm._core.matrix import Input
 from libperm._core.options import MULTIPLICITIES, Prepared, RunOptions
 from libperm._core.scalars import Kind, Number
 
-try:
-    has_its_abi = sys.version_info >= (3, 11) and "t" not in sys.abiflags  # free-threaded ones have another
-    if os.environ.get("PERM_PYTHON_PURE") or not has_its_abi:
-        raise ImportError
-    from libperm._core import compiled as extension
-
-    compiled: Any = extension
-except ImportError:
-    compiled = None
+# What its functions take capi/python/compiled/module.hpp says. Free-threaded Pythons have another ABI.
+compiled: Any = None
+if sys.version_info >= (3, 11) and "t" not in sys.abiflags and not os.environ.get("PERM_PYTHON_PURE"):
+    with suppress(ImportError):
+        compiled = importlib.import_module("libperm._core.compiled")
 
 _KINDS = {abi.VALUE_F64: Kind.REAL, abi.VALUE_C128: Kind.COMPLEX, abi.VALUE_I64: Kind.INTEGER}
 _NOT_FOR_SMALL = {"progress", "checkpoint", "rng"}
@@ -109,19 +108,15 @@ def _are_few(counts: tuple[Any, ...]) -> bool:
     return True
 
 
-def hafnian(a: Any, has_loops: bool) -> Number | None:
-    number: Number | None = (
-        None if compiled is None else compiled.permanent(a, *_OF_GRAPHS[has_loops].addresses)
-    )
-    return number
+def hafnian(a: Any, has_loops: bool) -> Any:
+    return None if compiled is None else compiled.permanent(a, *_OF_GRAPHS[has_loops].addresses)
 
 
-def permanent(a: Any, options: Mapping[str, Any]) -> Number | None:
+def permanent(a: Any, options: Mapping[str, Any]) -> Any:
     if compiled is None:
         return None
     kept, counts = _split(options)
-    number: Number | None = None if kept is None else compiled.permanent(a, *kept.addresses, *counts)
-    return number
+    return None if kept is None else compiled.permanent(a, *kept.addresses, *counts)
 
 
 def compute(a: Any, options: Mapping[str, Any], result: int) -> tuple[Kind, bool] | None:
@@ -138,29 +133,18 @@ def compute(a: Any, options: Mapping[str, Any], result: int) -> tuple[Kind, bool
 
 def plan(
     given: Input, handles: list[Any], is_signless: bool, seconds: float, is_long: bool, as_numpy: bool
-) -> object | None:
+) -> Any:
     """Keeps what execute() and permanents() need. handles: the plan's, and that for values of both signs."""
     if compiled is None or given.value_type not in _KINDS:
         return None
-    of_both = handles[1].address.value if len(handles) > 1 else 0
-    kept: object = compiled.plan(
-        (given, *handles),
-        handles[0].address.value,
-        of_both,
-        given.address,
-        is_signless,
-        seconds,
-        is_long,
-        as_numpy,
-    )
-    return kept
+    plans = handles[0].address.value, handles[1].address.value if len(handles) > 1 else 0
+    how = is_signless, seconds, is_long, as_numpy
+    return compiled.plan((given, *handles), *plans, given.address, *how)
 
 
 def dense_permanents(batch: Any, options: Mapping[str, Any]) -> Any:
     """Of an array (count, n, n) of reals or complex numbers; None where that is not for it, or some miss the
     tolerance."""
-    import numpy as np
-
     if compiled is None or options.get("memory_limit") is not None:  # which counts what is returned
         return None
     numbers = np.empty(len(batch), batch.dtype)
@@ -169,33 +153,23 @@ def dense_permanents(batch: Any, options: Mapping[str, Any]) -> Any:
     return numbers if is_done else None
 
 
-def execute(plan: object, values: Any) -> Number | None:
-    number: Number | None = compiled.execute(plan, values)
-    return number
-
-
 def permanents(
-    plan: object, values: Any, kind: Kind, full: bool, run: Callable[[Callable[[], None]], None]
+    plan: object, values: Any, kind: Kind, full: bool, run: Callable[[Callable[[], Any]], Any]
 ) -> Any:
     """Computes those of an array of values; `run` calls what may be long so that it can be stopped."""
-    import numpy as np
-
     count = len(values)
     numbers = np.empty(count, complex if kind is Kind.COMPLEX else float)
     others: tuple[Any, ...] = (None,) * 5
     if full:
         bounds = np.empty(count), np.empty(count), np.empty(count, bool)
         others = *bounds, np.empty_like(numbers), np.empty(count, np.int64)
-    is_done = False
 
-    def call() -> None:
-        nonlocal is_done
+    def call() -> Any:
         status = compiled.execute_batch(plan, values, numbers, *others)
-        is_done = status is not None
-        check(status or 0)
+        check(status or 0)  # here: the library tells each thread of its own errors
+        return status
 
-    run(call)
-    if not is_done:
+    if run(call) is None:
         return None
     return Batch(numbers, *others) if full else numbers
 

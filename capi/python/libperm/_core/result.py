@@ -1,4 +1,4 @@
-"""perm_result as Python's numbers."""
+"""perm_result as Python's numbers, and a Result as the number that it is."""
 
 from __future__ import annotations
 
@@ -6,16 +6,80 @@ import ctypes
 import math
 import numbers
 import operator
+import re
 from dataclasses import dataclass, field
+from decimal import Context, Decimal
 from fractions import Fraction
 from html import escape
-from typing import Any, Callable
+from typing import Any, Callable, Union
 
 from libperm._core import abi
 from libperm._core.errors import PrecisionWarning, warn_caller
+from libperm._core.lazy import np
 from libperm._core.library import library
-from libperm._core.result_number import Parts, formatted, parts_of, parts_of_number
 from libperm._core.scalars import Kind, Number, exact_of
+
+# ----------------------------------------------------------------
+# Compared, and formatted as Python's numbers are.
+
+Parts = tuple[Union[int, Fraction], Union[int, Fraction]]
+
+_WHOLE_TYPES = "bcdnoxX"
+_DIGITS_OF_A_DOUBLE = 15
+
+
+def parts_of(text: str | None, mantissa: complex, exp2: int) -> Parts:
+    """Returns real and imaginary part: of the text where it is exact, else mantissa * 2**exp2."""
+    value = None if text is None else exact_of(text)
+    if value is not None:
+        return value, 0
+    scale = Fraction(2) ** exp2
+    return Fraction(mantissa.real) * scale, Fraction(mantissa.imag) * scale
+
+
+def parts_of_number(other: Any) -> Parts | None:
+    """Of one of Python's or numpy's; None of what is no finite number."""
+    try:
+        if hasattr(other, "as_integer_ratio"):  # int, float, Fraction, Decimal
+            return Fraction(*map(int, other.as_integer_ratio())), 0
+        if hasattr(other, "numerator"):  # numpy's integers
+            return Fraction(int(other)), 0
+        if hasattr(other, "imag") and not hasattr(other, "shape"):
+            return Fraction(other.real), Fraction(other.imag)
+        if hasattr(other, "shape") and other.shape == ():
+            return Fraction(float(other.real)), Fraction(float(other.imag))
+    except (OverflowError, ValueError, TypeError):  # infinities and NaN
+        pass
+    return None
+
+
+def formatted(value: int | Fraction | float | None, text: str, spec: str) -> str:
+    """Formats a real number; value: what Python has of it, None where no double is near."""
+    found = re.search(r"\.(\d+)", spec)
+    digits = int(found[1]) if found else 6
+    kind = spec[-1] if spec[-1].isalpha() or spec[-1] == "%" else ""
+    if isinstance(value, Fraction) and not kind:
+        return format(text, spec)
+    if isinstance(value, int) and kind in _WHOLE_TYPES:  # or none
+        return format(value, spec)
+    if value is not None and digits <= _DIGITS_OF_A_DOUBLE:
+        try:
+            return format(float(value), spec)
+        except OverflowError:
+            pass
+    return format(_decimal(text, digits), spec)
+
+
+def _decimal(text: str, digits: int) -> Decimal:
+    numerator, slash, denominator = text.partition("/")
+    if not slash:
+        return Decimal(text)
+    longest = len(numerator) + digits + 10  # before the point and behind it
+    return Context(prec=longest).divide(Decimal(numerator), Decimal(denominator))
+
+
+# ----------------------------------------------------------------
+# What a call tells.
 
 SIZE = ctypes.sizeof(abi.Result)
 
@@ -38,16 +102,16 @@ class Answer:
     def number(self, kind: Kind, wants_exact: bool, as_numpy: bool) -> Number:
         """The number, with a warning where it misses the tolerance."""
         warn_if_missed(self.struct)
-        return value_of(self.struct, self.text, kind, wants_exact, as_numpy)
+        return value_of(self.struct, kind, wants_exact, as_numpy)
 
 
-def text_of_result(struct: abi.Result) -> str:
-    return ctypes.string_at(struct.text).decode() if struct.text else ""
+def text_of_result(struct: abi.Result | Result) -> str:
+    text = struct.text  # of a perm_result its address
+    return text if isinstance(text, str) else ctypes.string_at(text).decode() if text else ""
 
 
 def value_of(
     struct: abi.Result | Result,
-    text: Callable[[], str],
     kind: Kind,
     wants_exact: bool,
     as_numpy: bool = False,
@@ -56,7 +120,7 @@ def value_of(
     """Returns the number of a matrix of that kind. The type follows from what was asked, not from the value.
     as_numpy: floats and complex numbers as numpy's. or_infinity: inf, or 0, where no double is near."""
     if struct.exact and (wants_exact or kind.is_exact):
-        written = text()  # a batch writes down what no double holds
+        written = text_of_result(struct)  # a batch writes down what no double holds
         if written or kind is Kind.COMPLEX:
             value = exact_of(written)
         else:
@@ -77,13 +141,10 @@ def value_of(
 
 def value_or_infinity(result: Result) -> Number:
     """Returns its value; inf, or 0, where no double is near, and what came with it may be in range."""
-    kind, wants_exact, as_numpy = result._kind, result._wants_exact, result._as_numpy
-    return value_of(result, lambda: result.text, kind, wants_exact, as_numpy, or_infinity=True)
+    return value_of(result, result._kind, result._wants_exact, result._as_numpy, or_infinity=True)
 
 
 def in_numpy(value: float | complex) -> Any:
-    import numpy as np
-
     return np.complex128(value) if isinstance(value, complex) else np.float64(value)
 
 
@@ -184,7 +245,7 @@ class Result:
     @property
     def value(self) -> Number:
         """What libperm.permanent() returns; it raises OverflowError where no double is near."""
-        return value_of(self, lambda: self.text, self._kind, self._wants_exact, self._as_numpy)
+        return value_of(self, self._kind, self._wants_exact, self._as_numpy)
 
     @property
     def mantissa(self) -> float | complex:
@@ -259,7 +320,7 @@ class Result:
         return value.real
 
     def __complex__(self) -> complex:
-        return complex(value_of(self, str, Kind.COMPLEX, False))
+        return complex(value_of(self, Kind.COMPLEX, False))
 
     def __getstate__(self) -> dict[str, Any]:
         """For pickles, which name no module of the core."""

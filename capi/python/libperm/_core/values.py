@@ -1,17 +1,46 @@
-"""Entries as an array of a perm_value_type that the library can read."""
+"""Sequences of entries, and these as an array of a perm_value_type that the library can read."""
 
 from __future__ import annotations
 
 import ctypes
 import sys
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
 from libperm._core import abi
 from libperm._core.errors import InvalidMatrixError
+from libperm._core.lazy import np
 from libperm._core.scalars import Kind, is_double, kind_of_all, numbers_of, text_of
-from libperm._core.sequences import items_of
+
+# ----------------------------------------------------------------
+# What comes in an order. Much else can be iterated over (keys, members, nodes, bytes) and is no numbers.
+
+
+def items_of(given: Any, expected: str) -> list[Any]:
+    """Lists the items; raises TypeError, with what to pass instead, where there is no order."""
+    name = type(given).__name__
+    if hasattr(given, "nodes") and hasattr(given, "edges"):
+        raise TypeError(
+            f"a {name} is a graph: libperm.networkx.perfect_matchings(G) counts its perfect matchings, "
+            "libperm.networkx.biadjacency(G)[0] is its matrix"
+        )
+    if isinstance(given, Mapping):
+        raise TypeError(
+            f"a {name} would be read by its keys: pass {expected}; "
+            "of entries by their places scipy.sparse.coo_array((values, (rows, columns)), shape)"
+        )
+    if isinstance(given, Set):
+        raise TypeError(f"a {name} has no order: pass {expected}")
+    if isinstance(given, (bytes, bytearray)):
+        raise TypeError(f"{name} are no numbers: pass {expected}, e.g. of numpy.frombuffer()")
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise TypeError(f"{name}, where {expected} are expected")
+    return list(given)
+
+
+# ----------------------------------------------------------------
+# Entries, of arrays and of lists.
 
 _DTYPES = {abi.VALUE_F64: "float64", abi.VALUE_C128: "complex128", abi.VALUE_I64: "int64"}
 _CHARS = {abi.VALUE_F64: "d", abi.VALUE_C128: "D", abi.VALUE_I64: "l"}
@@ -47,23 +76,18 @@ def as_array(entries: Any) -> Any:
         raise TypeError("a masked array: what is masked has no value; say which, e.g. A.filled(0)")
     if not hasattr(entries, "__array__"):
         if isinstance(entries, memoryview) and entries.format.lstrip("@") not in _LISTED:
-            import numpy as np  # what Python makes no list of: complex numbers, other orders of bytes
-
+            # what Python makes no list of: complex numbers, other orders of bytes
             return np.asarray(entries)
         return entries
     if is_array(entries):
-        return entries.view(sys.modules["numpy"].ndarray)  # of a matrix all parts have two dimensions
+        return entries.view(np.ndarray)  # of a matrix all parts have two dimensions
     if hasattr(entries, "columns") and len({str(dtype) for dtype in getattr(entries, "dtypes", ())}) > 1:
         return _of_columns(entries)
-    import numpy as np
-
     return np.asarray(entries)
 
 
 def _of_columns(table: Any) -> Any:
     """Makes objects of what stands in columns of several types, which numpy would round to a common one."""
-    import numpy as np
-
     for dtype in table.dtypes:
         if isinstance(dtype, np.dtype):
             plain(np.empty(0, dtype))  # refuses what holds no numbers, or of three digits
@@ -78,8 +102,6 @@ def _of_columns(table: Any) -> Any:
 def as_doubles(entries: Any, or_int64: bool = False) -> Any:
     """A numpy array of float64 or complex128 from what converts to one; or_int64: integers that no double is
     equal to as such."""
-    import numpy as np
-
     if type(entries) is np.ndarray and entries.dtype.char in "dD" and entries.dtype.isnative:
         return entries
     entries = array_of(entries)
@@ -95,8 +117,6 @@ def as_doubles(entries: Any, or_int64: bool = False) -> Any:
 
 def array_of(entries: Any) -> Any:
     """Makes an array of numbers, lists of them, or lists of such, with what they hold as it is."""
-    import numpy as np
-
     entries = as_array(entries)
     if is_array(entries) or not hasattr(entries, "__iter__"):
         return np.asarray(entries, None if is_array(entries) else object)
@@ -144,8 +164,6 @@ def is_entry(array: Any) -> Any:
     if array.dtype.kind != "O":
         plain(array[:0])  # refuses those of other types
         return array != 0
-    import numpy as np
-
     numbers = plain(array.reshape(-1))
     kind_of_entries(numbers)
     return np.array([bool(x != 0) for x in numbers], bool).reshape(array.shape)
@@ -192,8 +210,6 @@ def encode(entries: Any, value_type: int) -> Buffer:
     if value_type != abi.VALUE_I64 and not are_doubles(entries):
         raise ValueError("a value that no double is equal to, and the plan was made from doubles")
     if is_array(entries):
-        import numpy as np
-
         return Buffer(np.ascontiguousarray(entries, _DTYPES[value_type]))
     return Buffer(_array_of(entries, value_type))
 

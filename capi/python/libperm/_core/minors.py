@@ -13,16 +13,22 @@ import time
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from itertools import accumulate
 from typing import Any
 
 from libperm._core import abi
-from libperm._core.errors import InvalidMatrixError, InvalidOptionError, RefusedError, UnsupportedError
-from libperm._core.matrix import Matrix, counts_in
+from libperm._core.errors import (
+    InvalidMatrixError,
+    InvalidOptionError,
+    MemoryRefusedError,
+    RefusedError,
+    UnsupportedError,
+)
+from libperm._core.inputs import counts_in
+from libperm._core.matrix import Matrix, of_rows
 from libperm._core.options import MULTIPLICITIES, is_of_graph, with_time_left
 from libperm._core.result import Gradient, Result
 from libperm._core.scalars import Kind, exact_of
-from libperm._core.values import encode
+from libperm._core.values import encode, value_type_of
 
 _MOST_BITS = 1 << 16  # of a number that is put together; the entries of longer rows take several
 _PLANNED_ANEW = 0.1  # seconds of one permanent, where a plan of its own is worth the search
@@ -30,7 +36,7 @@ _PLANNED_ANEW = 0.1  # seconds of one permanent, where a plan of its own is wort
 MakePlan = Callable[[Matrix, "dict[str, Any]", int, bool], Any]  # Plan._of
 
 
-def are_asked(kind: Kind, options: Mapping[str, Any], in_sparse: bool) -> bool:
+def are_exact(kind: Kind, options: Mapping[str, Any], in_sparse: bool) -> bool:
     """Whether derivatives are to be exact: as permanents are of integers and fractions, unless told."""
     precision = options.get("precision")
     if precision is not None and str(precision).startswith("mod:"):
@@ -50,18 +56,20 @@ def are_asked(kind: Kind, options: Mapping[str, Any], in_sparse: bool) -> bool:
     return True
 
 
-def refuse_batch(options: Mapping[str, Any]) -> None:
+def refuse_exact_batch(options: Mapping[str, Any]) -> None:
     if options.get("precision") == "exact":
         raise ValueError("a batch's derivatives are doubles: exact ones are gradient()'s, of each matrix")
 
 
-def gradient(matrix: Matrix, permanent: Result, options: Mapping[str, Any], make_plan: MakePlan) -> Gradient:
+def exact_gradient(
+    matrix: Matrix, permanent: Result, options: Mapping[str, Any], make_plan: MakePlan
+) -> Gradient:
     """Computes the derivatives by each of its entries."""
     found = _derivatives(matrix, matrix.positions(), options, make_plan)
     return Gradient(found, [0.0] * len(found), permanent)
 
 
-def sub_permanents(a: Any, kind: Kind, options: Mapping[str, Any], make_plan: MakePlan) -> list[Any]:
+def exact_sub_permanents(a: Any, kind: Kind, options: Mapping[str, Any], make_plan: MakePlan) -> list[Any]:
     """Of an array of integers or fractions, numbers of this kind, with one line more one way than the other,
     without each of these: the derivatives by one more line."""
     counts = counts_in(a.shape, options)
@@ -185,13 +193,7 @@ class _Minors:
 
     def _permanent(self, rows: list[dict[int, Any]], times: list[int], column_times: list[int]) -> Any:
         options = with_time_left(self._options, self._begun, "other exact derivatives")
-        matrix = Matrix(
-            (len(rows), len(column_times)),
-            array("q", accumulate(map(len, rows), initial=0)),
-            array("q", [j for row in rows for j in sorted(row)]),
-            [row[j] for row in rows for j in sorted(row)],
-            Kind.RATIONAL,
-        )
+        matrix = of_rows([sorted(row.items()) for row in rows], len(column_times), Kind.RATIONAL)
         are_counted = any(c != 1 for c in (*times, *column_times))
         counts = (times, column_times) if are_counted else (None, None)
         given = {**options, "precision": "exact", **dict(zip(MULTIPLICITIES, counts))}
@@ -216,3 +218,42 @@ def _digits_of(value: int, bits: int, count: int) -> list[int]:
         digits.append(low)
         value = (value - low) >> bits
     return digits
+
+
+# ----------------------------------------------------------------
+# Derivatives by all entries of a matrix that is sparse, zeros too: each row's by a plan of its own, in which
+# it alone is full. A frontier that is narrow grows little by that.
+
+
+def gradient_by_rows(
+    full: Matrix,
+    options: Mapping[str, Any],
+    make_plan: MakePlan,
+    refused: MemoryRefusedError | UnsupportedError,
+) -> Gradient:
+    """Computes that of a matrix that has an entry everywhere, whose own plan was refused."""
+    rows, cols = full.shape
+    entries = list(full.entries)
+    written = [entries[i * cols : (i + 1) * cols] for i in range(rows)]
+    kept = [[j for j in range(cols) if row[j] != 0] for row in written]
+    if all(len(row) == cols for row in kept):
+        raise refused
+    begun = time.monotonic()
+    derivatives: list[Any] = []
+    bounds: list[float] = []
+    for i in range(rows):
+        columns = [range(cols) if k == i else row for k, row in enumerate(kept)]
+        one = of_rows([[(j, x[j]) for j in row] for x, row in zip(written, columns)], cols, full.kind)
+        left = with_time_left(options, begun, f"the derivatives of {rows - i} rows")
+        try:
+            plan = make_plan(one, left, value_type_of(one.entries, one.kind), True)
+            found = plan.gradient(full=True)
+        except (MemoryRefusedError, UnsupportedError) as too_large:
+            raise type(too_large)(
+                f"{too_large}\n  these are the derivatives by zeros too: "
+                "pass scipy.sparse for those by its entries alone"
+            ) from None
+        first = one.row_ptr[i]
+        derivatives += list(found.derivatives)[first : first + cols]
+        bounds += list(found.error_bounds)[first : first + cols]
+    return Gradient(derivatives, bounds, found.permanent)

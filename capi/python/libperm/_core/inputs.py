@@ -1,18 +1,118 @@
-"""Lines that may stay unmatched: their weights, of one matrix or of many, behind its values."""
+"""A matrix as a perm_csr, how often its lines count, and the weights of those that may stay unmatched."""
 
 from __future__ import annotations
 
+import ctypes
+import math
+import operator
+from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
 from libperm._core import abi
 from libperm._core.errors import InvalidMatrixError, UnmatchedWarning, warn_caller
-from libperm._core.matrix import Input, Matrix, counts_in, input_of
-from libperm._core.options import is_of_graph, readable_again
+from libperm._core.lazy import np
+from libperm._core.matrix import Matrix
+from libperm._core.options import MULTIPLICITIES, is_of_graph, readable_again
 from libperm._core.scalars import Kind, numbers_of
-from libperm._core.sequences import items_of
-from libperm._core.values import as_array, encode, is_array, kind_of_entries, plain, value_type_of
+from libperm._core.values import (
+    Buffer,
+    as_array,
+    encode,
+    is_array,
+    items_of,
+    kind_of_entries,
+    plain,
+    value_type_of,
+)
+
+LONG_ORDER = 16  # bits of the number of terms: what sums more of them may take too long not to be stopped
+LONG_LINES = 100  # the same of repeated lines, counted
+
+
+class Input:
+    """A perm_csr and all that it points to."""
+
+    def __init__(
+        self,
+        matrix: Matrix,
+        value_type: int,
+        row_multiplicity: Iterable[int] | None = None,
+        col_multiplicity: Iterable[int] | None = None,
+        values: Buffer | None = None,
+    ) -> None:
+        self.value_type, self.width = value_type, matrix.nnz  # of the values that are read of a matrix
+        self.values = encode(matrix.entries, value_type) if values is None else values
+        lines = zip(("row", "col"), matrix.shape, (row_multiplicity, col_multiplicity))
+        counts = self.counts = [read_counts(*line) for line in lines]
+        self._kept = [
+            Buffer(x) for x in (matrix.row_ptr, matrix.col_idx, *(c for c in counts if c is not None))
+        ]
+        self.is_long = matrix.shape[1] > LONG_ORDER
+        if any(c is not None for c in counts):
+            self.is_long = _may_take_long([c or [1] * n for c, n in zip(counts, matrix.shape)])
+        self.struct = abi.Csr(
+            ctypes.sizeof(abi.Csr),
+            *matrix.shape,
+            matrix.nnz,
+            self._kept[0].address,
+            self._kept[1].address,
+            self.values.address,
+            abi.INDEX_I64,
+            self.value_type,
+            *(None if c is None else Buffer(c).address for c in counts),
+        )
+        self.address = self._as_parameter_ = ctypes.addressof(self.struct)
+
+
+def input_of(
+    matrix: Matrix, options: Mapping[str, Any], value_type: int | None = None, values: Buffer | None = None
+) -> Input:
+    """Takes the multiplicities from the options, and the simplest type of the values, or the one given, and
+    what is given of that type in their place."""
+    if value_type is None:
+        value_type = value_type_of(matrix.entries, matrix.kind)
+    rows, columns = (options.get(name) for name in MULTIPLICITIES)
+    return Input(matrix, value_type, rows, columns, values)
+
+
+def _may_take_long(sides: Sequence[Sequence[int]]) -> bool:
+    """Whether a sum over how many of each kind are taken, on the side where these are fewer, takes long."""
+    bits = min(math.fsum(math.log2(max(c, 0) + 1) for c in side) for side in sides)
+    return bits > LONG_ORDER or sum(sides[1]) > LONG_LINES
+
+
+def counts_in(shape: Sequence[int], options: Mapping[str, Any]) -> list[list[int]]:
+    """How often each row and each column counts."""
+    sides = zip(("row", "col"), shape, (options.get(name) for name in MULTIPLICITIES))
+    return [
+        [1] * lines if given is None else list(read_counts(what, lines, given) or ())
+        for what, lines, given in sides
+    ]
+
+
+def read_counts(what: str, lines: int, counts: Iterable[int] | None) -> array[int] | None:
+    if counts is None:
+        return None
+    items = items_of(counts, f"integers ({what}_multiplicity)")
+    try:
+        read_counts = array("q", map(operator.index, items))
+    except TypeError:
+        raise TypeError(
+            f"{what}_multiplicity says how often each {what} counts: integers, one for each"
+        ) from None
+    except OverflowError:
+        raise InvalidMatrixError(f"{what}_multiplicity has a number beyond 64 bits") from None
+    if len(read_counts) != lines:
+        raise InvalidMatrixError(
+            f"{what}_multiplicity has {len(read_counts)} numbers, the matrix {lines} {what}s"
+        )
+    return read_counts
+
+
+# ----------------------------------------------------------------
+# Lines that may stay unmatched: their weights, of one matrix or of many, behind its values.
 
 
 def weighted_input(
@@ -77,8 +177,6 @@ def _weights(what: str, lines: int, given: Any, count: int | None) -> Any:
     of_each = "" if count is None else f", or as many for each of {count} matrices"
     given = as_array(given)
     if is_array(given):
-        import numpy as np
-
         if given.shape not in ((), (lines,)) and given.shape != (count, lines):
             raise InvalidMatrixError(
                 f"{name} has the shape {given.shape}, where {lines} are expected{of_each}"
@@ -102,8 +200,6 @@ def _side_by_side(count: int, parts: Sequence[Any]) -> Any:
         return parts[0]
     widths = [len(part) // max(count, 1) for part in parts]
     if all(is_array(part) for part in parts) and len({part.dtype.kind for part in parts}) == 1:
-        import numpy as np
-
         rows = [part.reshape(count, width) for part, width in zip(parts, widths)]
         return np.concatenate(rows, axis=1).reshape(-1)
     lists = [part.tolist() if is_array(part) else part for part in parts]
