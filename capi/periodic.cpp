@@ -3,7 +3,7 @@
 #include "capi/periodic_handle.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/threads.hpp"
-#include "lib/periodic/answers/growth.hpp"
+#include "lib/periodic/answers/periodic_plan.hpp"
 #include "lib/periodic/cell/found_cells.hpp"
 #include "lib/report/report.hpp"
 

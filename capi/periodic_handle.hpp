@@ -3,7 +3,6 @@
 
 #include "capi/task_source.hpp"
 #include "lib/input/option_table.hpp"
-#include "lib/periodic/answers/generating_function.hpp"
 #include "lib/periodic/answers/periodic_plan.hpp"
 
 #include <perm.h>

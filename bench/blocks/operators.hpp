@@ -3,7 +3,7 @@
 #pragma once
 
 #include "bench/families.hpp"
-#include "lib/periodic/answers/lane_walk.hpp"
+#include "lib/periodic/period/period_walk.hpp"
 
 #include <array>
 #include <cstddef>

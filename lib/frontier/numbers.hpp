@@ -89,20 +89,18 @@ inline FrontierWork work_of(const FrontierRun &run) {
     return {run.program, run.memory, run.threads, run.device, run.whole};
 }
 
-template <class N> struct WithoutExponent { using Number = N; };
-template <class N> struct WithoutExponent<Ranged<N>> { using Number = N; };
-
 // Numbers that a bound of their error is known of: NonNegative, Signed, or one of them with an exponent of
 // its own (lib/number/state_number.hpp).
-template <class N> class BoundedNumbers {
-    using Plain = typename WithoutExponent<N>::Number;
+template <class N> class BoundedNumbers : public BoundedOperations<N> {
+    using Operations = BoundedOperations<N>;
+    using Operations::plain, Operations::with_exponent;
+    using typename Operations::Plain;
     using Arithmetic = typename Plain::Arithmetic;
 
   public:
-    using Number = N;
-    using Factor = N;
+    using typename Operations::Number, typename Operations::Factor;
+    using Operations::has_exponents;
     static constexpr bool is_slow = false;
-    static constexpr bool has_exponents = !std::is_same_v<N, Plain>; // beside those of its doubles
 
     explicit BoundedNumbers(const FrontierLedger &ledger) : ledger_(ledger) {}
     template <class Work> static void with(const Work &work) {
@@ -122,14 +120,6 @@ template <class N> class BoundedNumbers {
         }
         return factors_;
     }
-    static Factor times(const Factor &factor, std::int32_t copies) {
-        return factor * with_exponent(Plain::number(copies));
-    }
-
-    static Number zero() { return with_exponent(Plain::number(0)); }
-    static Number one() { return with_exponent(Plain::number(1)); }
-    static Number add(const Number &x, const Number &y) { return x + y; }
-    static Number multiply(const Factor &factor, const Number &x) { return factor * x; }
 
     static Extent extent_of(const Number *numbers, std::size_t count) {
         Extent extent;
@@ -166,30 +156,10 @@ template <class N> class BoundedNumbers {
     EngineResult close(const Number &last) const {
         PackedParts value{};
         std::memcpy(value.data(), &plain(last).value, sizeof plain(last).value);
-        return ledger_.close(value, plain(last).magnitude(), exponent_of(last));
+        return ledger_.close(value, plain(last).magnitude(), Operations::exponent_of(last));
     }
 
   private:
-    // `exp2` is 0 where there are no exponents.
-    static Number with_exponent(const Plain &x, std::int64_t exp2 = 0) {
-        if constexpr (has_exponents)
-            return N::normalised(x, exp2);
-        else
-            return x;
-    }
-    static const Plain &plain(const Number &x) {
-        if constexpr (has_exponents)
-            return x.number;
-        else
-            return x;
-    }
-    static std::int64_t exponent_of(const Number &x) {
-        if constexpr (has_exponents)
-            return x.exp2;
-        else
-            return 0;
-    }
-
     FrontierLedger ledger_;
     std::vector<Factor> factors_;
 };

@@ -23,7 +23,6 @@
 
 #include "lib/base/error.hpp"
 #include "lib/base/log.hpp"
-#include "lib/hermite/plan.hpp"
 #include "lib/input/options.hpp"
 #include "lib/number/doubles.hpp"
 #include "lib/number/state_number.hpp"
@@ -382,55 +381,15 @@ EngineResult HermiteBooks::close(const PackedParts &value, double magnitude, std
     return {ball_within(value.front(), error, exp2), {}};
 }
 
-// Doubles, alone or several for a number, as a table has them (lib/hermite/hermite.cpp): N is
-// NonNegative or Signed.
-template <class N> struct PlainOperations {
-    using Number = N;
-    using Factor = N;
-    static constexpr bool has_exponents = false;
+template <class N> class HermiteNumbers : public BoundedOperations<N> {
+    using Operations = BoundedOperations<N>;
 
-    static Number zero() { return N::number(0); }
-    static Number one() { return N::number(1); }
-    static Number add(const Number &x, const Number &y) { return x + y; }
-    static Number multiply(const Factor &factor, const Number &x) { return factor * x; }
-    static Factor times(const Factor &factor, std::int32_t copies) { return factor * N::number(copies); }
-    static Factor factor_of(const N &coefficient, std::int64_t) { return coefficient; }
-    static const N &number_of(const Number &x) { return x; }
-    static std::int64_t exponent_of(const Number &) { return 0; }
-
-    static Extent extent_of(const Number *numbers, std::size_t count) {
-        Extent extent;
-        for (std::size_t k = 0; k < count; ++k) {
-            const double size = numbers[k].magnitude();
-            extent.largest = std::max(extent.largest, size);
-            if (size != 0) extent.smallest = std::min(extent.smallest, size);
-        }
-        return extent;
-    }
-};
-
-template <class N> struct WithExponents : RangedOperations<N> {
-    using typename RangedOperations<N>::Number, typename RangedOperations<N>::Factor;
-    static constexpr bool has_exponents = true;
-
-    static Factor times(const Factor &factor, std::int32_t copies) {
-        return factor * Factor::normalised(N::number(copies), 0);
-    }
-    static Factor factor_of(const N &coefficient, std::int64_t exp2) {
-        return Factor::normalised(coefficient, exp2);
-    }
-    static const N &number_of(const Number &x) { return x.number; }
-    static std::int64_t exponent_of(const Number &x) { return x.exp2; }
-    static Extent extent_of(const Number *, std::size_t) { return {1, 1}; }
-};
-
-template <class N, template <class> class Operations> class HermiteNumbers : public Operations<N> {
   public:
-    using typename Operations<N>::Number, typename Operations<N>::Factor;
+    using typename Operations::Number, typename Operations::Factor, typename Operations::Plain;
     static constexpr bool is_slow = false;
 
     HermiteNumbers(const HermitePlan &plan, const HermiteEntries &entries)
-        : plan_(plan), books_(plan, entries, Operations<N>::has_exponents) {}
+        : plan_(plan), books_(plan, entries, Operations::has_exponents) {}
     template <class Work> static void with(const Work &work) { with_fma(work); }
 
     const std::vector<Factor> &begin_step(const FrontierStep &step) {
@@ -438,19 +397,29 @@ template <class N, template <class> class Operations> class HermiteNumbers : pub
         for (const FrontierTerm &t : step.terms) {
             const bool is_loop = std::ranges::find(plan_.loops, t.entry) != plan_.loops.end();
             const HermiteBooks::Coefficient c = books_.coefficient(t.entry, is_loop);
-            typename N::Arithmetic::Number value;
+            typename Plain::Arithmetic::Number value;
             std::memcpy(&value, c.value.data(), sizeof value);
-            factors_.push_back(Operations<N>::factor_of(N::coefficient(value, c.magnitude), c.exp2));
+            factors_.push_back(Operations::with_exponent(Plain::coefficient(value, c.magnitude), c.exp2));
         }
         return factors_;
+    }
+    static Extent extent_of(const Number *numbers, std::size_t count) {
+        if constexpr (Operations::has_exponents) return {1, 1};
+        Extent extent;
+        for (std::size_t k = 0; k < count; ++k) {
+            const double size = Operations::plain(numbers[k]).magnitude();
+            extent.largest = std::max(extent.largest, size);
+            if (size != 0) extent.smallest = std::min(extent.smallest, size);
+        }
+        return extent;
     }
     bool holds(const Extent &extent) { return books_.holds(extent); }
 
     EngineResult close(const Number &last) const {
-        const N &number = Operations<N>::number_of(last);
+        const Plain &number = Operations::plain(last);
         PackedParts value{};
         std::memcpy(value.data(), &number.value, sizeof number.value);
-        return books_.close(value, number.magnitude(), Operations<N>::exponent_of(last));
+        return books_.close(value, number.magnitude(), Operations::exponent_of(last));
     }
 
   private:
@@ -484,9 +453,8 @@ struct HermiteWork {
     template <class Trait> std::optional<typename Trait::Number> last(Trait &numbers, Counts &counts) const {
         return HermiteTable<Trait>(plan, numbers).compute(counts);
     }
-    template <class N, template <class> class Operations>
-    std::optional<EngineResult> in_doubles(const HermiteEntries &entries) const {
-        HermiteNumbers<N, Operations> numbers(plan, entries);
+    template <class N> std::optional<EngineResult> in_doubles(const HermiteEntries &entries) const {
+        HermiteNumbers<N> numbers(plan, entries);
         Counts counts;
         const auto number = last(numbers, counts);
         if (!number) return {};
@@ -495,10 +463,10 @@ struct HermiteWork {
         return result;
     }
     template <class N> EngineResult bounded(const HermiteEntries &entries) const {
-        if (auto result = in_doubles<N, PlainOperations>(entries)) return *std::move(result);
+        if (auto result = in_doubles<N>(entries)) return *std::move(result);
         log_decision(
             "engine hermite: numbers leave the range of doubles, so again with exponents of their own");
-        return *in_doubles<N, WithExponents>(entries);
+        return *in_doubles<Ranged<N>>(entries);
     }
 };
 

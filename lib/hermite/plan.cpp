@@ -1,4 +1,4 @@
-#include "lib/hermite/plan.hpp"
+#include "lib/hermite/hermite.hpp"
 
 #include "jit/number/arithmetic.hpp"
 #include "jit/text/text.hpp"

@@ -3,14 +3,62 @@
 #pragma once
 
 #include "lib/execute/plan_gradient.hpp"
-#include "lib/marginals/set_walk.hpp"
+#include "lib/input/matrix.hpp"
 #include "lib/run/results.hpp"
+#include "lib/sets/set_gradient.hpp"
 
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <vector>
 
 namespace libperm {
+
+// Marginals of small matrices, without a plan: the sums of lib/sets/set_gradient.hpp over all sets of the
+// shorter side's lines, none of which is closed before all of the longer side's are met.
+class SetWalk {
+  public:
+    // Whether the sets are few: at most 2^12, and some ten thousand numbers in all.
+    static bool serves(const InputPattern &given);
+
+    // The matrix is as it was given, without multiplicities.
+    explicit SetWalk(const InputPattern &given);
+
+    struct Workspace {
+        std::vector<double> values, forward, back, next, products;
+        std::vector<int> exponents; // of each long line
+    };
+
+    // values: as a plan is given them, each finite and not negative. To `marginals` entries, rows and
+    // columns; `bounds` may be null. False: their products could leave the range of double, and nothing is
+    // written.
+    bool run(const double *values, Workspace &work, double *marginals, double *bounds, SetValue &value) const;
+
+    double sets() const { return static_cast<double>(sets_); }
+    double operations() const { return operations_; }
+    std::int64_t bytes() const { return bytes_; }
+
+  private:
+    bool load(const double *values, Workspace &work) const;
+    double number(const double *values, std::int64_t place) const {
+        return place >= 0 ? values[place] : place == weight_one ? 1 : 0;
+    }
+    // The weight of leaving long line l unmatched, scaled as it is.
+    double stays_unmatched(std::size_t l, const Workspace &work) const;
+    // Returns how many entries are not 0.
+    std::int64_t go_forward(std::size_t l, const Workspace &work, const double *from, double *to) const;
+    double walk_forward(Workspace &work) const;
+    void begin_back(Workspace &work) const;
+    double sum_of_products(const double *x, const double *y, Workspace &work) const;
+    struct Shares;
+    void put_short_lines(Workspace &work, const Shares &shares) const;
+    void put_long_line(std::int64_t l, Workspace &work, const Shares &shares) const;
+
+    SetLayers layers_; // all short lines wait
+    std::int64_t value_count_, marginal_count_, sets_;
+    double operations_;
+    std::int64_t bytes_;
+};
 
 // A plan, and what it keeps for the road of large matrices: `tape` may be null, what `derivatives` take is
 // made when it is first asked for.

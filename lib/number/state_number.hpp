@@ -156,14 +156,44 @@ template <class N> struct Ranged {
     }
 };
 
-template <class N> struct RangedOperations {
-    using Number = Ranged<N>;
-    using Factor = Ranged<N>;
+template <class N> struct WithoutExponent { using Number = N; };
+template <class N> struct WithoutExponent<Ranged<N>> { using Number = N; };
 
-    static Number zero() { return {N::number(0), 0}; }
-    static Number one() { return {N::number(1), 0}; }
+// What is done with numbers that a bound of their error is known of: NonNegative, Signed, or one of them with
+// an exponent of its own.
+template <class N> struct BoundedOperations {
+    using Number = N;
+    using Factor = N;
+    using Plain = typename WithoutExponent<N>::Number;
+    static constexpr bool has_exponents = !std::is_same_v<N, Plain>; // beside those of its doubles
+
+    static Number zero() { return with_exponent(Plain::number(0)); }
+    static Number one() { return with_exponent(Plain::number(1)); }
     static Number add(const Number &x, const Number &y) { return x + y; }
     static Number multiply(const Factor &factor, const Number &x) { return factor * x; }
+    static Factor times(const Factor &factor, std::int32_t copies) {
+        return factor * with_exponent(Plain::number(copies));
+    }
+
+    // `exp2` is 0 where there are no exponents.
+    static Number with_exponent(const Plain &x, std::int64_t exp2 = 0) {
+        if constexpr (has_exponents)
+            return N::normalised(x, exp2);
+        else
+            return x;
+    }
+    static const Plain &plain(const Number &x) {
+        if constexpr (has_exponents)
+            return x.number;
+        else
+            return x;
+    }
+    static std::int64_t exponent_of(const Number &x) {
+        if constexpr (has_exponents)
+            return x.exp2;
+        else
+            return 0;
+    }
 };
 
 // Residues as states carry them: of K matrices at once, each modulo its own prime p < 2^62.

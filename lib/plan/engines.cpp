@@ -7,7 +7,6 @@
 #include "lib/bjorklund/plan.hpp"
 #include "lib/frontier/plan.hpp"
 #include "lib/hermite/hermite.hpp"
-#include "lib/hermite/plan.hpp"
 #include "lib/low_rank/low_rank.hpp"
 #include "lib/number/state_number.hpp"
 #include "lib/planar/plan.hpp"

@@ -5,7 +5,7 @@
 
 #include "lib/input/matrix.hpp"
 #include "lib/input/options.hpp"
-#include "lib/periodic/answers/plain_as_periodic.hpp"
+#include "lib/periodic/answers/periodic_plan.hpp"
 #include "lib/plan/block_plan.hpp"
 #include "preprocess/decompose.hpp"
 

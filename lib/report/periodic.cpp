@@ -2,10 +2,10 @@
 
 #include "jit/text/text.hpp"
 #include "lib/base/json.hpp"
-#include "lib/periodic/answers/float_terms.hpp"
+#include "lib/periodic/answers/periodic_plan.hpp"
 #include "lib/periodic/answers/residue_terms.hpp"
-#include "lib/periodic/answers/squares.hpp"
-#include "lib/periodic/period/period_loops.hpp"
+#include "lib/periodic/answers/terms.hpp"
+#include "lib/periodic/period/period_levels.hpp"
 
 #include <algorithm>
 #include <string_view>

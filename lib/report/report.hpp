@@ -2,7 +2,7 @@
 #pragma once
 
 #include "lib/execute/plan_gradient.hpp"
-#include "lib/periodic/answers/generating_function.hpp"
+#include "lib/periodic/answers/periodic_plan.hpp"
 #include "lib/plan/plan.hpp"
 
 #include <cstdint>

@@ -156,19 +156,12 @@ void better_set_order(const Pattern &rows, std::uint64_t seed, SetOrder &order) 
 
 namespace {
 
-// One side's lines are met.
-struct Side {
-    Pattern rows;
-    std::vector<std::int64_t> place; // of each entry's value
-    SetOrder order;
-};
-
 constexpr std::int32_t most_lines = 1024; // that a search looks at
 
-std::optional<Side> side_of(const Pattern &a, std::vector<std::int64_t> place) {
-    for (std::int32_t i = 0; i < a.rows; ++i)
-        if (a.row(i).size() > most_waiting) return {};
-    return Side{a, std::move(place), greedy_set_order(a)};
+bool may_be_met(const Pattern &rows) {
+    for (std::int32_t i = 0; i < rows.rows; ++i)
+        if (rows.row(i).size() > most_waiting) return false;
+    return true;
 }
 
 } // namespace
@@ -177,50 +170,60 @@ std::int64_t doubles_of_table(std::int32_t lines) {
     return (std::int64_t{1} << std::max(lines, set_block_bits)) + 2 * std::int64_t{set_margin};
 }
 
-std::optional<SetLayers> SetLayers::of(const InputPattern &given, std::uint64_t seed) {
-    const Pattern &a = given.pattern;
-    if (std::max(a.rows, a.cols) > most_lines) return {};
-    const std::int64_t nnz = a.nnz();
-    std::vector<std::int64_t> place(at(nnz));
-    for (std::int64_t k = 0; k < nnz; ++k) place[at(k)] = given.source.empty() ? k : given.source[at(k)];
-    Transposed turned = transpose(a);
-    for (std::int64_t &k : turned.source) k = place[at(k)];
-    std::optional<Side> by_rows = side_of(a, std::move(place));
-    std::optional<Side> by_cols = side_of(turned.pattern, std::move(turned.source));
-    if (!by_rows && !by_cols) return {};
-    const bool meets_rows = by_rows && (!by_cols || by_rows->order.operations <= by_cols->order.operations);
-    Side &side = meets_rows ? *by_rows : *by_cols;
-    better_set_order(side.rows, seed, side.order);
-    if (side.order.widest > most_waiting) return {};
+// One side's lines, which are met, and what they and the others are told by.
+struct SetLayers::Side {
+    Side(const InputPattern &of, bool meets_rows)
+        : given(of),
+          by_rows(meets_rows),
+          turned(meets_rows ? Transposed() : transpose(of.pattern)),
+          rows(meets_rows ? of.pattern : turned.pattern),
+          place(at(of.pattern.nnz())) {
+        for (std::size_t k = 0; k < place.size(); ++k) {
+            const std::int64_t entry = by_rows ? static_cast<std::int64_t>(k) : turned.source[k];
+            place[k] = of.source.empty() ? entry : of.source[at(entry)];
+        }
+    }
+    Side(const Side &) = delete;
+    Side &operator=(const Side &) = delete;
 
-    const std::int32_t m = a.rows, n = a.cols;
-    const bool is_plain = !given.row_weights && !given.col_weights;
-    const auto row_weight = [&](std::int32_t i) {
-        return given.row_weights ? nnz + i : is_plain && m > n ? weight_one : absent_weight;
-    };
-    const auto col_weight = [&](std::int32_t j) {
-        return given.col_weights   ? nnz + (given.row_weights ? m : 0) + j
-               : is_plain && n > m ? weight_one
-                                   : absent_weight;
-    };
-    const auto met_weight = [&](std::int32_t i) { return meets_rows ? row_weight(i) : col_weight(i); };
-    const auto met_told = [&](std::int32_t i) { return nnz + (meets_rows ? 0 : m) + i; };
-    const auto closing = [&](std::int32_t j) {
-        return SetClosing{0, meets_rows ? col_weight(j) : row_weight(j), nnz + (meets_rows ? m : 0) + j, j};
-    };
-
-    SetLayers made;
-    made.lines_ = side.rows.cols;
-    made.widest_ = side.order.widest;
-    std::vector<std::int32_t> left(at(side.rows.cols), 0), waiting; // by bit
-    for (const std::int32_t j : side.rows.col) ++left[at(j)];
-    for (std::int32_t j = 0; j < side.rows.cols; ++j)
-        if (left[at(j)] == 0) made.alone_.push_back(closing(j));
-    for (const std::int32_t i : side.order.lines) {
+    // A line of the rows or columns that were given.
+    SetClosing line(bool is_row, std::int32_t i, std::int32_t bit) const {
+        const std::int64_t nnz = rows.nnz(), m = given.pattern.rows, n = given.pattern.cols;
+        const bool is_longer = is_row ? m > n : n > m, is_plain = !given.row_weights && !given.col_weights;
+        std::int64_t unmatched = is_plain && is_longer ? weight_one : absent_weight;
+        if (is_row ? given.row_weights : given.col_weights)
+            unmatched = nnz + (is_row || !given.row_weights ? 0 : m) + i;
+        return {bit, unmatched, nnz + (is_row ? 0 : m) + i, i};
+    }
+    SetLayer met(std::int32_t i) const {
+        const SetClosing of = line(by_rows, i, 0);
         SetLayer layer;
+        layer.unmatched = of.unmatched;
+        layer.told = of.told;
+        return layer;
+    }
+    SetClosing closing(std::int32_t j, std::int32_t bit) const { return line(!by_rows, j, bit); }
+
+    const InputPattern &given;
+    bool by_rows;
+    Transposed turned;               // where columns are met
+    const Pattern &rows;             // those that are met
+    std::vector<std::int64_t> place; // of each entry's value
+};
+
+SetLayers::SetLayers(const Side &side, const std::vector<std::int32_t> &order, bool all_wait)
+    : lines_(side.rows.cols) {
+    std::vector<std::int32_t> left(at(lines_), all_wait ? 1 : 0), waiting; // by bit
+    for (const std::int32_t j : side.rows.col) ++left[at(j)];
+    for (std::int32_t j = 0; j < lines_; ++j) {
+        if (all_wait) waiting.push_back(j);
+        if (all_wait || left[at(j)] == 0) alone_.push_back(side.closing(j, all_wait ? j : 0));
+    }
+    layers_.reserve(order.size());
+    for (const std::int32_t i : order) {
+        SetLayer layer = side.met(i);
         layer.before = static_cast<std::int32_t>(waiting.size());
-        layer.unmatched = met_weight(i);
-        layer.told = met_told(i);
+        layer.moves.reserve(side.rows.row(i).size());
         std::int64_t k = side.rows.row_begin(i);
         for (const std::int32_t j : side.rows.row(i)) {
             const auto found = std::find(waiting.begin(), waiting.end(), j);
@@ -230,20 +233,42 @@ std::optional<SetLayers> SetLayers::of(const InputPattern &given, std::uint64_t 
             --left[at(j)];
         }
         layer.open = static_cast<std::int32_t>(waiting.size());
+        widest_ = std::max(widest_, layer.open);
         std::sort(layer.moves.begin(), layer.moves.end(),
                   [](const SetMove &x, const SetMove &y) { return x.bit < y.bit; });
         for (std::int32_t bit = layer.open; bit-- > 0;)
             if (left[at(waiting[at(bit)])] == 0) {
-                layer.closings.push_back(closing(waiting[at(bit)]));
-                layer.closings.back().bit = bit;
+                layer.closings.push_back(side.closing(waiting[at(bit)], bit));
                 waiting.erase(waiting.begin() + bit);
             }
         const double sets = std::ldexp(1.0, std::max(layer.open, set_block_bits));
-        made.operations_ += sets * (2 * static_cast<double>(layer.moves.size()) +
-                                    3 * static_cast<double>(layer.closings.size()) + 4);
-        made.layers_.push_back(std::move(layer));
+        operations_ += sets * (2 * static_cast<double>(layer.moves.size()) +
+                               3 * static_cast<double>(layer.closings.size()) + 4);
+        layers_.push_back(std::move(layer));
     }
-    return made;
+}
+
+std::optional<SetLayers> SetLayers::of(const InputPattern &given, std::uint64_t seed) {
+    if (std::max(given.pattern.rows, given.pattern.cols) > most_lines) return {};
+    const Side by_rows(given, true), by_cols(given, false);
+    SetOrder of_rows, of_cols;
+    const bool rows_may = may_be_met(by_rows.rows), cols_may = may_be_met(by_cols.rows);
+    if (rows_may) of_rows = greedy_set_order(by_rows.rows);
+    if (cols_may) of_cols = greedy_set_order(by_cols.rows);
+    if (!rows_may && !cols_may) return {};
+    const bool meets_rows = rows_may && (!cols_may || of_rows.operations <= of_cols.operations);
+    const Side &side = meets_rows ? by_rows : by_cols;
+    SetOrder &order = meets_rows ? of_rows : of_cols;
+    better_set_order(side.rows, seed, order);
+    if (order.widest > most_waiting) return {};
+    return SetLayers(side, order.lines, false);
+}
+
+SetLayers SetLayers::all_waiting(const InputPattern &given) {
+    const Side side(given, given.pattern.rows >= given.pattern.cols);
+    std::vector<std::int32_t> order(at(side.rows.rows));
+    std::iota(order.begin(), order.end(), 0);
+    return SetLayers(side, order, true);
 }
 
 double SetLayers::states() const {

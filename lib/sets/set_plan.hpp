@@ -58,6 +58,9 @@ class SetLayers {
   public:
     // None: more wait than a table may have, whichever side is met.
     static std::optional<SetLayers> of(const InputPattern &given, std::uint64_t seed);
+    // The longer side's lines in their order; all of the other side wait from the first of them to the last,
+    // and are `alone` behind it.
+    static SetLayers all_waiting(const InputPattern &given);
 
     const std::vector<SetLayer> &layers() const { return layers_; }
     const std::vector<SetClosing> &alone() const { return alone_; } // without an entry: they stay unmatched
@@ -67,6 +70,9 @@ class SetLayers {
     double states() const;                            // of all tables
 
   private:
+    struct Side;
+    SetLayers(const Side &side, const std::vector<std::int32_t> &order, bool all_wait);
+
     std::vector<SetLayer> layers_;
     std::vector<SetClosing> alone_;
     std::int32_t lines_ = 0, widest_ = 0;

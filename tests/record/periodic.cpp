@@ -2,8 +2,7 @@
 
 #include "lib/base/error.hpp"
 #include "lib/number/residues.hpp"
-#include "lib/periodic/answers/exact_terms.hpp"
-#include "lib/periodic/answers/growth.hpp"
+#include "lib/periodic/answers/periodic_plan.hpp"
 #include "lib/periodic/answers/residue_terms.hpp"
 #include "tests/record/played.hpp"
 #include "tests/support/periodic_cells.hpp"

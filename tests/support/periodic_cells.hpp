@@ -2,8 +2,8 @@
 #pragma once
 
 #include "bench/families.hpp"
-#include "lib/periodic/answers/exact_terms.hpp"
 #include "lib/periodic/answers/periodic_plan.hpp"
+#include "lib/periodic/answers/residue_terms.hpp"
 #include "lib/run/results.hpp"
 #include "tests/support/exactly.hpp"
 

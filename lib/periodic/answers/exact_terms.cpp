@@ -1,12 +1,10 @@
-#include "lib/periodic/answers/exact_terms.hpp"
+#include "lib/periodic/answers/residue_terms.hpp"
 
 #include "jit/compile/digest.hpp"
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/number/chinese_remainder.hpp"
-#include "lib/periodic/answers/float_terms.hpp"
-#include "lib/periodic/answers/lane_walk.hpp"
-#include "lib/periodic/answers/residue_terms.hpp"
+#include "lib/periodic/answers/periodic_plan.hpp"
 #include "lib/periodic/table/table_walk.hpp"
 #include "lib/run/pieces.hpp"
 #include "preprocess/parallel.hpp"
@@ -134,10 +132,7 @@ ResidueTerms ExactTerms::residues() {
                 done(todo[t], std::move(parts[t]));
                 of_pieces.advance(1);
             };
-            if (!queues) return find_by_recurrence(plan_, entries_, chosen, first_, count_, tell);
-            const Pattern none;
-            const Residues residues = residues_of(none, entries_.re, entries_.im, chosen);
-            find_by_table(plan_, residues, first_, count_, queues, tell);
+            find_by_recurrence(plan_, entries_, chosen, first_, count_, tell, queues);
         };
         const double share = static_cast<double>(todo.size()) / static_cast<double>(pieces.count());
         if (primes_.bits <= modular_bits && walks_on_device(plan_))

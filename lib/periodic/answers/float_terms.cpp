@@ -1,12 +1,10 @@
-#include "lib/periodic/answers/float_terms.hpp"
+#include "lib/periodic/answers/periodic_plan.hpp"
 
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/number/wide_value.hpp"
-#include "lib/periodic/answers/growth.hpp"
-#include "lib/periodic/answers/squares.hpp"
 #include "lib/periodic/answers/terms.hpp"
-#include "lib/periodic/period/period_loops.hpp"
+#include "lib/periodic/period/period_levels.hpp"
 #include "lib/periodic/power/sector_powers.hpp"
 #include "preprocess/binomials.hpp"
 
@@ -114,7 +112,7 @@ template <class A>
 std::vector<Ranged<Signed<A>>> terms_by_squares(const PeriodicPlan &plan, const SquaredEntries &entries,
                                                 const std::vector<Ranged<Signed<A>>> &factors,
                                                 std::int64_t first, std::int64_t count) {
-    using Numbers = RangedOperations<Signed<A>>;
+    using Numbers = BoundedOperations<Ranged<Signed<A>>>;
     const Numbers numbers;
     std::vector<Ranged<Signed<A>>> terms;
     if (plan.joined()) {
@@ -122,11 +120,12 @@ std::vector<Ranged<Signed<A>>> terms_by_squares(const PeriodicPlan &plan, const 
             terms.push_back(FloatSquares<A>::term(plan, entries, m));
         return terms;
     }
-    const auto advance_to_first = [&](PeriodWalk<Numbers> &walk) {
+    const MoveSums<Numbers> sums(numbers, factors);
+    const auto advance_to_first = [&](PeriodWalk<MoveSums<Numbers>> &walk) {
         walk.set(FloatSquares<A>::advanced(plan, entries, walk.numbers(), first - plan.open.least));
         return first;
     };
-    walk_open(plan, numbers, factors, first, count, advance_to_first,
+    walk_open(plan, sums, levels_of(plan.open), first, count, advance_to_first,
               [&](const auto &x) { terms.push_back(x); });
     return terms;
 }
@@ -134,7 +133,7 @@ std::vector<Ranged<Signed<A>>> terms_by_squares(const PeriodicPlan &plan, const 
 template <class N>
 std::vector<Outcome> terms_in(const PeriodicPlan &plan, const std::vector<Gaussian> &values,
                               std::int64_t first, std::int64_t count, Arithmetic arithmetic) {
-    using Numbers = RangedOperations<N>;
+    using Numbers = BoundedOperations<Ranged<N>>;
     const Numbers numbers;
     const auto factors_as = [&]<class M>() {
         std::vector<Ranged<M>> factors;

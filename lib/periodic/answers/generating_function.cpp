@@ -1,10 +1,9 @@
-#include "lib/periodic/answers/generating_function.hpp"
+#include "lib/periodic/answers/periodic_plan.hpp"
 
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/number/chinese_remainder.hpp"
 #include "lib/number/residues.hpp"
-#include "lib/periodic/answers/float_terms.hpp"
 #include "lib/periodic/answers/residue_terms.hpp"
 #include "lib/run/placement.hpp"
 #include "preprocess/parallel.hpp"

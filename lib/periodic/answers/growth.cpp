@@ -1,4 +1,4 @@
-#include "lib/periodic/answers/growth.hpp"
+#include "lib/periodic/answers/periodic_plan.hpp"
 
 #include "jit/queue/device_queue.hpp"
 #include "jit/text/text.hpp"
@@ -32,7 +32,7 @@ constexpr double enough = 1e-14; // of the bracket's width; rounding leaves abou
 class Bracket {
   public:
     Bracket(const PeriodBlock &block, const std::vector<double> &factors)
-        : block_(&block), walk_(numbers_, factors), x_(block.states, 1) {}
+        : block_(&block), sums_(numbers_, factors), walk_(sums_), x_(block.states, 1) {}
 
     Growth find() {
         // Every rounding on the way of a term, and that of the quotient.
@@ -69,7 +69,8 @@ class Bracket {
   private:
     const PeriodBlock *block_;
     Doubles numbers_;
-    PeriodWalk<Doubles> walk_;
+    MoveSums<Doubles> sums_;
+    PeriodWalk<MoveSums<Doubles>> walk_;
     std::vector<double> x_;
 };
 

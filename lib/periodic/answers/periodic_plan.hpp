@@ -1,20 +1,28 @@
 // A periodic matrix and its operator: what is asked of them, for any length.
 #pragma once
 
+#include "lib/input/matrix.hpp"
 #include "lib/input/options.hpp"
 #include "lib/periodic/period/period_levels.hpp"
 #include "lib/periodic/table/table_program.hpp"
 #include "lib/run/call.hpp"
+#include "lib/run/results.hpp"
+
+#include <gmpxx.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace libperm {
+
+class DeviceQueue;
 
 // Of nonnegative cells: lower <= rho <= upper for certain, by the bounds of Collatz and Wielandt: for T >= 0
 // and x > 0, min (T x)_i / x_i <= rho(T) <= max (T x)_i / x_i (Horn and Johnson, Matrix Analysis,
@@ -92,5 +100,83 @@ std::int64_t held_bytes(const PeriodicPlan &plan); // by its operator
 
 // Throws Error (PERM_BAD_ARGUMENT).
 void require_length(const PeriodicPlan &plan, std::int64_t length);
+
+// Permanents in doubles, or twice as many, each with an exponent of its own and a bound.
+//
+// a(first), a(first + 1), ...; `dd`: in twice a double. Bounds as the frontier's (docs/accuracy.md). One
+// alone is found by squaring the operator where that takes less.
+std::vector<Outcome> float_terms(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, bool dd);
+
+// e with |a(m)| < 2^e, for certain and hardly more; of numbers that grow beyond 2^(2^62) throws Error
+// (PERM_UNSUPPORTED).
+std::vector<std::int64_t> term_bits(const PeriodicPlan &plan, std::int64_t first, std::int64_t count);
+
+// Bits of a(m), roughly: what exact numbers cost.
+double estimated_bits(const PeriodicPlan &plan, std::int64_t m);
+
+// The same, soon said and too many: of open ends without head and tail |a(m)| < 2^this. Of a row with the
+// entries x_1 >= x_2 >= ... its factor is the sum over k of (x_k - x_{k+1}) (k!)^(1/k) (Soules, Linear
+// Multilinear Algebra 51 (2003)).
+double most_bits(const PeriodicPlan &plan, std::int64_t m);
+
+// The least length for which the operator is squared, for one term; 0: none.
+std::int64_t squared_from(const PeriodicPlan &plan, bool dd);
+
+// Seconds on one thread, roughly.
+double float_seconds(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, bool dd);
+
+// How fast the permanents grow with the length: the operator's spectral radius, per cell. 0 where no long
+// matrix has a permanent other than 0. Throws Error (PERM_UNSUPPORTED) where an entry is negative or not
+// real.
+Growth growth_of(const PeriodicPlan &plan);
+
+// With other entries, none negative, in place of the plan's; and whether these are of a size that doubles can
+// take.
+Growth growth_of(const PeriodicPlan &plan, const std::vector<Gaussian> &values);
+bool is_bracketed(const PeriodicPlan &plan, const std::vector<Gaussian> &values);
+
+// Of an operator that is not written out, by its table; `factors`: of the entries, none negative. Works on
+// this device, or on the processor if it is null. Throws Error, JitError.
+Growth table_growth(const PeriodicPlan &plan, const std::vector<double> &factors, DeviceQueue *queue);
+
+// The permanents of all lengths as one quotient of polynomials: sum_m a(m) x^m = numerator / denominator.
+// Of lowest power first; denominator[0] = 1. Of open ends the sum begins with m = 0, of joined ones with m
+// = 1.
+struct GeneratingFunction {
+    std::vector<mpq_class> numerator, denominator;
+    std::int64_t order = 0;              // of the recurrence: no shorter one has these terms
+    static constexpr bool proven = true; // that the recurrence holds for all terms (docs/periodic.md)
+    std::int64_t states = 0;             // it cannot be longer than this
+    std::int64_t checked = 0;            // terms that it was checked on beyond those it was made from
+};
+
+// Throws Error (PERM_UNSUPPORTED) for entries that are not real, PERM_REFUSED_TIME or _MEMORY beyond the
+// limits.
+GeneratingFunction generating_function(const PeriodicPlan &plan);
+
+// A long matrix of equal cells, as a plan computes it: by the operator of one cell, whatever the length.
+class PlainAsPeriodic {
+  public:
+    // Null where the matrix is not of equal cells, the options want another engine, or what they want this
+    // one does not do. `others` tells, if it is asked, the seconds of the plan that would be made otherwise,
+    // infinity where that is refused: null, too, where these are less.
+    static std::shared_ptr<const PlainAsPeriodic> of(const InputPattern &input, const Values &values,
+                                                     const Options &options,
+                                                     const std::function<double()> &others);
+
+    // None where the values are not of equal cells. Throws Error.
+    std::optional<Outcome> execute(const InputPattern &input, const Values &values) const;
+
+    const PeriodicPlan &cells() const { return cells_; }
+    std::int64_t length() const { return length_; }
+    double seconds() const { return seconds_; } // predicted
+    double bytes() const;
+    std::string text() const; // what it is, in a line
+
+  private:
+    PeriodicPlan cells_;
+    std::int64_t length_ = 0;
+    double seconds_ = 0;
+};
 
 } // namespace libperm

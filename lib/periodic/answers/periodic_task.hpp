@@ -1,8 +1,8 @@
 // Terms of a periodic matrix as a task: exact ones in groups of primes, others in one piece.
 #pragma once
 
-#include "lib/periodic/answers/exact_terms.hpp"
 #include "lib/periodic/answers/periodic_plan.hpp"
+#include "lib/periodic/answers/residue_terms.hpp"
 #include "lib/run/escalation.hpp"
 #include "lib/run/results.hpp"
 #include "lib/run/tasks.hpp"

@@ -1,4 +1,4 @@
-#include "lib/periodic/answers/plain_as_periodic.hpp"
+#include "lib/periodic/answers/periodic_plan.hpp"
 
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"

@@ -5,7 +5,6 @@
 #include "lib/number/chinese_remainder.hpp"
 #include "lib/number/residues.hpp"
 #include "lib/number/state_number.hpp"
-#include "lib/periodic/answers/squares.hpp"
 #include "lib/periodic/answers/terms.hpp"
 #include "lib/periodic/table/table_walk.hpp"
 
@@ -40,33 +39,6 @@ void make_integer(const std::vector<PeriodicEntry> &entries, std::int32_t rows, 
     for (const mpz_class &m : multiple) factor *= m;
 }
 
-// Few primes at once, and the terms that are found modulo them.
-template <int K> struct FewPrimes {
-    using Numbers = ResidueNumbers<K>;
-
-    Numbers numbers;
-    const std::vector<typename Numbers::Factor> factors;
-    ResidueTerms terms;
-
-    FewPrimes(const PeriodicPlan &plan, const Residues &residues, std::size_t begin)
-        : numbers(residues, begin),
-          factors(numbers.begin_step(all_entries(plan.values.size()))),
-          terms(std::min<std::size_t>(K, residues.primes.size() - begin)) {}
-
-    void take(const typename Numbers::Number &term) {
-        const auto closed = numbers.close(term);
-        for (std::size_t k = 0; k < terms.size(); ++k) terms[k].push_back(closed[k]);
-    }
-};
-
-template <int K>
-ResidueTerms few(const PeriodicPlan &plan, const Residues &residues, std::size_t begin, std::int64_t first,
-                 std::int64_t count) {
-    FewPrimes<K> some(plan, residues, begin);
-    for (const auto &term : terms_of(plan, some.numbers, some.factors, first, count)) some.take(term);
-    return std::move(some.terms);
-}
-
 // `number`: of a state; `advance`: by a period of the program.
 template <class NumberOf, class Advance>
 void walk(const TableProgram &program, std::int64_t first, std::int64_t count, const NumberOf &number,
@@ -85,18 +57,54 @@ std::vector<bool> ones_of(const Residues &residues) {
     return ones;
 }
 
+// Modulo few primes at once, by the operator or, where it is not written out, by its table.
 template <int K>
-ResidueTerms few_by_table(const PeriodicPlan &plan, const Residues &residues, std::size_t begin,
-                          std::int64_t first, std::int64_t count) {
-    FewPrimes<K> some(plan, residues, begin);
+ResidueTerms few(const PeriodicPlan &plan, const Residues &residues, std::size_t begin, std::int64_t first,
+                 std::int64_t count) {
+    using Numbers = ResidueNumbers<K>;
+    Numbers numbers(residues, begin);
+    const std::vector<typename Numbers::Factor> factors = numbers.begin_step(all_entries(plan.values.size()));
+    ResidueTerms terms(std::min<std::size_t>(K, residues.primes.size() - begin));
+    const auto take = [&](const typename Numbers::Number &term) {
+        const auto closed = numbers.close(term);
+        for (std::size_t k = 0; k < terms.size(); ++k) terms[k].push_back(closed[k]);
+    };
+    if (!plan.tables) {
+        for (const auto &term : terms_of(plan, numbers, factors, first, count)) take(term);
+        return terms;
+    }
     const std::vector<bool> ones = ones_of(residues);
-    TableOnCpu<ResidueNumbers<K>> table(*plan.tables, plan.tables->used, some.numbers, some.factors, ones);
-    table.begin(some.numbers.zero());
-    table.set(plan.tables->ends.front(), some.numbers.one());
+    TableOnCpu<Numbers> table(*plan.tables, plan.tables->used, numbers, factors, ones);
+    table.begin(numbers.zero());
+    table.set(plan.tables->ends.front(), numbers.one());
     walk(
-        *plan.tables, first, count, [&](std::uint64_t state) { some.take(table.number(state)); },
+        *plan.tables, first, count, [&](std::uint64_t state) { take(table.number(state)); },
         [&](std::int32_t u) { table.advance(u); });
-    return std::move(some.terms);
+    return terms;
+}
+
+void find_in_groups(const PeriodicPlan &plan, const Residues &residues, std::int64_t first,
+                    std::int64_t count, const TellTerms &tell) {
+    const NumberedPieces groups = NumberedPieces::of_length(residues.primes.size(), residues_at_once);
+    const auto find = [&](std::uint64_t g) {
+        const std::size_t begin = groups[g].first, size = groups[g].last - begin;
+        call().begin_piece();
+        ResidueTerms some = size == 1   ? few<1>(plan, residues, begin, first, count)
+                            : size == 2 ? few<2>(plan, residues, begin, first, count)
+                                        : few<residues_at_once>(plan, residues, begin, first, count);
+        parallel_for(size, [&](std::uint64_t k) { tell(begin + k, std::move(some[k])); });
+    };
+    if (!plan.tables) return parallel_for(groups.count(), find);
+    for (std::uint64_t g = 0; g < groups.count(); ++g) find(g); // threads share the table
+}
+
+// A residue as devices have it, next to 0, and back.
+double next_to_zero(std::uint64_t residue, std::uint64_t prime) {
+    return residue > prime / 2 ? -static_cast<double>(prime - residue) : static_cast<double>(residue);
+}
+std::uint64_t residue_of(double next_to_zero, std::uint64_t prime) {
+    const auto x = static_cast<std::int64_t>(next_to_zero);
+    return static_cast<std::uint64_t>(x < 0 ? x + static_cast<std::int64_t>(prime) : x);
 }
 
 void on_device(DeviceQueue &queue, const PeriodicPlan &plan, const Residues &residues,
@@ -129,6 +137,44 @@ bool is_of_lanes(const std::vector<std::uint64_t> &primes) {
     constexpr std::uint64_t highest = std::uint64_t{1} << residue_lane_bits;
     return std::all_of(primes.begin(), primes.end(),
                        [](std::uint64_t p) { return p < highest && p > highest - most_below; });
+}
+
+// Lanes walk where all entries are 1 and there is enough to do for them.
+bool walks_in_lanes(const PeriodicPlan &plan, double primes) {
+    constexpr double least_primes = 4; // of open ends, where each has a lane
+    return plan.has_ones_alone() && (plan.joined() || primes >= least_primes);
+}
+
+// Of joined ends a lane has a start, of open ones a prime.
+void find_in_lanes(const PeriodicPlan &plan, const std::vector<std::uint64_t> &primes, std::int64_t first,
+                   std::int64_t count, const TellTerms &tell) {
+    if (plan.joined()) {
+        std::vector<LaneLevels> levels;
+        for (const PeriodBlock &block : plan.loops)
+            levels.push_back(block.starts_of(first, count).empty() ? LaneLevels()
+                                                                   : lane_levels(block.levels));
+        const auto of_block = [&](std::size_t b) -> const LaneLevels & { return levels[b]; };
+        return parallel_for(primes.size(), [&](std::uint64_t k) {
+            call().begin_piece();
+            tell(k, traces_of(plan, LaneSums(std::span(&primes[k], 1)), of_block, first, count));
+        });
+    }
+    const LaneLevels start = lane_levels(plan.open.start), period = lane_levels(plan.open.period.levels),
+                     finish = lane_levels(plan.open.finish);
+    const NumberedPieces groups = NumberedPieces::of_length(primes.size(), residue_lanes);
+    parallel_for(groups.count(), [&](std::uint64_t g) {
+        const std::span some = std::span(primes).subspan(groups[g].first, groups[g].last - groups[g].first);
+        call().begin_piece();
+        const LaneSums sums(some);
+        ResidueTerms terms(some.size());
+        walk_open(
+            plan, sums, OpenLevels<LaneLevels>{start, period, finish}, first, count,
+            [&](const auto &) { return plan.open.least; },
+            [&](const ResidueLanes &x) {
+                for (std::size_t k = 0; k < some.size(); ++k) terms[k].push_back(sums.residue(x, k));
+            });
+        parallel_for(some.size(), [&](std::uint64_t k) { tell(groups[g].first + k, std::move(terms[k])); });
+    });
 }
 
 } // namespace
@@ -165,22 +211,19 @@ double factor_bits(const IntegerEntries &entries, std::int64_t m) {
     return bits_of(entries.per_cell) * static_cast<double>(m) + bits_of(entries.of_ends);
 }
 
+Residues residues_of(const IntegerEntries &entries, const std::vector<std::uint64_t> &primes) {
+    static const Pattern none; // the entries are no matrix's
+    return residues_of(none, entries.re, entries.im, primes);
+}
+
 void find_modulo(const PeriodicPlan &plan, const IntegerEntries &entries,
                  const std::vector<std::uint64_t> &primes, std::int64_t first, std::int64_t count,
-                 const TellTerms &tell) {
+                 const TellTerms &tell, const DeviceQueues *queues) {
     if (!plan.tables && is_of_lanes(primes) && walks_in_lanes(plan, static_cast<double>(primes.size())))
         return find_in_lanes(plan, primes, first, count, tell);
-    const Pattern none;
-    const Residues residues = residues_of(none, entries.re, entries.im, primes);
-    if (plan.tables) return find_by_table(plan, residues, first, count, nullptr, tell);
-    const NumberedPieces groups = NumberedPieces::of_length(primes.size(), residues_at_once);
-    parallel_for(groups.count(), [&](std::uint64_t g) {
-        const std::size_t begin = groups[g].first;
-        call().begin_piece();
-        ResidueTerms some = with_primes_at_once(
-            primes.size() - begin, [&]<int K>() { return few<K>(plan, residues, begin, first, count); });
-        parallel_for(some.size(), [&](std::uint64_t k) { tell(begin + k, std::move(some[k])); });
-    });
+    const Residues residues = residues_of(entries, primes);
+    if (plan.tables) return find_by_table(plan, residues, first, count, queues, tell);
+    find_in_groups(plan, residues, first, count, tell);
 }
 
 ResidueTerms terms_modulo(const PeriodicPlan &plan, const IntegerEntries &entries,
@@ -191,8 +234,8 @@ ResidueTerms terms_modulo(const PeriodicPlan &plan, const IntegerEntries &entrie
 
 void find_by_recurrence(const PeriodicPlan &plan, const IntegerEntries &entries,
                         const std::vector<std::uint64_t> &primes, std::int64_t first, std::int64_t count,
-                        const TellTerms &tell) {
-    if (!recurs(plan, first)) return find_modulo(plan, entries, primes, first, count, tell);
+                        const TellTerms &tell, const DeviceQueues *queues) {
+    if (!recurs(plan, first)) return find_modulo(plan, entries, primes, first, count, tell, queues);
     const std::int64_t begin = plan.first_term();
     const auto go_on = [&](std::size_t k, const std::vector<std::uint64_t> &terms) {
         const Recurrence recurrence = shortest_recurrence(terms, primes[k]);
@@ -210,21 +253,15 @@ void find_by_table(const PeriodicPlan &plan, const Residues &residues, std::int6
         throw Error(PERM_REFUSED_MEMORY,
                     "joined ends are walked to from each of their states, whose operator does "
                     "not fit: raise memory_limit_bytes; their growth is found without it");
-    const std::size_t primes = residues.primes.size();
     if (queues) {
         const std::vector<DeviceQueue *> devices = queues->all();
-        const NumberedPieces shares = NumberedPieces::so_many(primes, devices.size());
+        const NumberedPieces shares = NumberedPieces::so_many(residues.primes.size(), devices.size());
         return parallel_for(devices.size(), [&](std::uint64_t d) {
             if (shares[d].first < shares[d].last)
                 on_device(*devices[d], plan, residues, shares[d], first, count, tell);
         });
     }
-    for (std::size_t begin = 0; begin < primes;) {
-        call().begin_piece();
-        ResidueTerms some = with_primes_at_once(
-            primes - begin, [&]<int K>() { return few_by_table<K>(plan, residues, begin, first, count); });
-        for (std::vector<std::uint64_t> &terms : some) tell(begin++, std::move(terms));
-    }
+    find_in_groups(plan, residues, first, count, tell);
 }
 
 double table_seconds(const PeriodicPlan &plan, std::int64_t last) {
@@ -293,8 +330,7 @@ std::vector<std::uint64_t> terms_modulo_prime(const PeriodicPlan &plan, std::uin
             formatted("an entry's denominator is a multiple of {}: it has no value modulo it", prime));
     std::vector<std::uint64_t> out;
     if (squares_modulo(plan, prime, first, count)) {
-        const Pattern none;
-        const Residues residues = residues_of(none, entries.re, entries.im, {prime});
+        const Residues residues = residues_of(entries, {prime});
         for (std::int64_t m = first; m < first + count; ++m) out.push_back(trace_modulo(plan, residues, m));
     } else {
         const TellTerms tell = [&out](std::size_t, std::vector<std::uint64_t> terms) {

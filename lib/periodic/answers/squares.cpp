@@ -1,4 +1,4 @@
-#include "lib/periodic/answers/squares.hpp"
+#include "lib/periodic/answers/terms.hpp"
 
 #include "jit/number/number.hpp"
 #include "lib/number/doubles.hpp"

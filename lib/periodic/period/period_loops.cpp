@@ -1,4 +1,3 @@
-#include "lib/periodic/period/period_loops.hpp"
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/periodic/cell/periodic_matrix.hpp"
@@ -138,12 +137,32 @@ std::vector<PeriodBlock> split(const PeriodLevels &levels, const Components &com
     return blocks;
 }
 
+// Numbers that are united; the least of those that are stands for them.
+class Unions {
+  public:
+    explicit Unions(std::size_t count) : parent_(count) {
+        std::iota(parent_.begin(), parent_.end(), std::uint32_t{0});
+    }
+
+    std::uint32_t least(std::uint32_t x) {
+        while (parent_[x] != x) x = parent_[x] = parent_[parent_[x]];
+        return x;
+    }
+    void unite(std::uint32_t x, std::uint32_t y) {
+        x = least(x);
+        y = least(y);
+        parent_[std::max(x, y)] = std::min(x, y);
+    }
+
+  private:
+    std::vector<std::uint32_t> parent_;
+};
+
 // States at a cut that a symmetry of the cell makes of each other.
 class Orbits {
   public:
     Orbits(const PeriodicMatrix &a, const PeriodProgram &program, const PeriodKeys &keys)
-        : parent_(keys.size()), size_(keys.size(), 0) {
-        std::iota(parent_.begin(), parent_.end(), std::uint32_t{0});
+        : states_(keys.size()), size_(keys.size(), 0) {
         for (const CellSymmetry &symmetry : symmetries_of(a))
             if (const auto map = StateMap::of(program, symmetry.column, symmetry.column, symmetry.reversed))
                 join(*map, keys);
@@ -155,30 +174,23 @@ class Orbits {
         PolledSteps steps;
         for (std::uint32_t s = 0; s < keys.size(); ++s) {
             steps.take(map.steps() + 32);
-            unite(s, place_of(map(keys[s]), keys));
+            states_.unite(s, place_of(map(keys[s]), keys));
         }
         count();
     }
 
     // Tells the size of the orbit that the state stands for; 0: another one does.
     std::uint32_t size(std::uint32_t state) const { return size_[state]; }
-    std::uint32_t root(std::uint32_t s) {
-        while (parent_[s] != s) s = parent_[s] = parent_[parent_[s]];
-        return s;
-    }
+    std::uint32_t first(std::uint32_t state) { return states_.least(state); }
 
   private:
     void count() {
         std::fill(size_.begin(), size_.end(), 0);
-        for (std::uint32_t s = 0; s < size_.size(); ++s) ++size_[root(s)];
-    }
-    void unite(std::uint32_t x, std::uint32_t y) {
-        x = root(x);
-        y = root(y);
-        parent_[std::max(x, y)] = std::min(x, y);
+        for (std::uint32_t s = 0; s < size_.size(); ++s) ++size_[first(s)];
     }
 
-    std::vector<std::uint32_t> parent_, size_;
+    Unions states_;
+    std::vector<std::uint32_t> size_;
 };
 
 // The first of each orbit stands for it.
@@ -192,19 +204,12 @@ void take_starts(std::vector<PeriodBlock> &blocks, const Orbits &orbits, const C
 // One block stands for all that it has orbits with.
 void count_alike(std::vector<PeriodBlock> &blocks, Orbits orbits, const Components &components,
                  std::uint32_t states) {
-    std::vector<std::uint32_t> stands(blocks.size());
-    std::iota(stands.begin(), stands.end(), std::uint32_t{0});
-    const auto first_of = [&](std::uint32_t b) {
-        while (stands[b] != b) b = stands[b];
-        return b;
-    };
-    for (std::uint32_t s = 0; s < states; ++s) {
-        if (components.of(s) == Components::none) continue;
-        const std::uint32_t x = first_of(components.of(s)), y = first_of(components.of(orbits.root(s)));
-        stands[std::max(x, y)] = std::min(x, y);
-    }
+    Unions alike(blocks.size());
+    for (std::uint32_t s = 0; s < states; ++s)
+        if (components.of(s) != Components::none)
+            alike.unite(components.of(s), components.of(orbits.first(s)));
     for (PeriodBlock &block : blocks) block.alike = 0;
-    for (std::uint32_t b = 0; b < blocks.size(); ++b) ++blocks[first_of(b)].alike;
+    for (std::uint32_t b = 0; b < blocks.size(); ++b) ++blocks[alike.least(b)].alike;
 }
 
 // T D = R D T, R of order two and commuting with both, gives D T^m D = (R T)^m = T^m for even m.

@@ -2,7 +2,7 @@
 // each orbit, several side by side.
 #pragma once
 
-#include "lib/periodic/period/period_loops.hpp"
+#include "lib/periodic/period/period_levels.hpp"
 #include "lib/periodic/period/period_walk.hpp"
 #include "lib/run/call.hpp"
 
@@ -94,13 +94,14 @@ void write_sector(const SectorStep &step, const Numbers &numbers,
     constexpr std::size_t together = 8;
     using Walks = SideBySide<Numbers, together>;
     const Walks walks(numbers);
+    const MoveSums<Walks> side_by_side(walks, factors);
     const double work = moves_of(block.levels);
     const NumberedPieces groups = NumberedPieces::of_length(from.size(), together);
     parallel_for(groups.count(), [&](std::uint64_t group) {
         const std::size_t first = groups[group].first, count = groups[group].last - first;
         std::vector<typename Walks::Number> x(block.states, Walks::zero());
         for (std::size_t k = 0; k < count; ++k) x[from.start[first + k]][k] = Numbers::one();
-        PeriodWalk<Walks> walk(walks, factors);
+        PeriodWalk<MoveSums<Walks>> walk(side_by_side);
         walk.set(std::move(x));
         walk.advance(block.levels);
         call().advance(work * static_cast<double>(count));

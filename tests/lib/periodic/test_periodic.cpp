@@ -1,10 +1,7 @@
 // Matrices that repeat: their permanents by the operator of one cell, against those of the same written out.
 #include "lib/base/error.hpp"
 #include "lib/number/residues.hpp"
-#include "lib/periodic/answers/exact_terms.hpp"
-#include "lib/periodic/answers/float_terms.hpp"
-#include "lib/periodic/answers/generating_function.hpp"
-#include "lib/periodic/answers/growth.hpp"
+#include "lib/periodic/answers/periodic_plan.hpp"
 #include "lib/periodic/answers/periodic_task.hpp"
 #include "lib/periodic/answers/residue_terms.hpp"
 #include "lib/periodic/period/period_levels.hpp"
