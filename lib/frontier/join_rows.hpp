@@ -236,7 +236,7 @@ template <int Words, class Trait> struct JoinRows {
     // A row that is a single product.
     void put_product(Chunk &chunk, const Key &row, const typename Chunk::RowItem &item) const {
         const PatternGroup &group = right.groups[item.right];
-        chunk.list.reserve(chunk.list.size + size_of(group));
+        chunk.list.reserve(chunk.list.size + size_of(group), 4);
         const Number &x = left.values.data()[item.state];
         for (std::size_t k = group.begin; k < group.end; ++k) {
             const Number product = numbers.add(Trait::zero(), numbers.multiply(right.values.data()[k], x));
@@ -280,7 +280,7 @@ template <int Words, class Trait> struct JoinRows {
             for (std::size_t k = group.begin; k < group.end; ++k)
                 sums[rank[k]] = numbers.add(sums[rank[k]], numbers.multiply(factors[k], x));
         }
-        chunk.list.reserve(chunk.list.size + std::min<std::size_t>(products, highest - lowest + 1) + 1);
+        chunk.list.reserve(chunk.list.size + std::min<std::size_t>(products, highest - lowest + 1) + 1, 4);
         if (highest - lowest <= 8 * products)
             take_all(chunk, row, lowest, highest);
         else

@@ -38,10 +38,11 @@ template <int Words, class Number> struct StateList {
     std::size_t size = 0;
 
     explicit StateList(MemoryBudget &memory) : keys(memory), numbers(memory) {}
-    void reserve(std::size_t count) { // a sixteenth more than asked, so that growing stays cheap
+    // So many parts of what is asked for and one more, so that growing stays cheap.
+    void reserve(std::size_t count, std::size_t parts = 16) {
         if (count <= std::min(keys.capacity(), numbers.capacity())) return;
-        keys.grow(count + count / 16);
-        numbers.grow(count + count / 16);
+        keys.grow(count + count / parts);
+        numbers.grow(count + count / parts);
     }
     void release() {
         keys.release();
@@ -296,7 +297,7 @@ template <int Words, class Trait> class SparseFrontier {
         const Number *old_numbers = old_.numbers.data();
         const Factor *factors = factors_.data() + term.factor;
         for (std::size_t k = chunk.begin[t]; k < chunk.end[t];) {
-            chunk.list.reserve(size + stretch);
+            chunk.list.reserve(size + stretch, 4);
             Key *keys = chunk.list.keys.data();
             Number *numbers = chunk.list.numbers.data();
             for (const std::size_t end = std::min(chunk.end[t], k + stretch); k < end; ++k) {

@@ -350,7 +350,7 @@ template <int Words, class Trait> class SparseJoin {
             ++there;
             only = c;
         }
-        chunk.list.reserve(chunk.list.size + states + 1);
+        chunk.list.reserve(chunk.list.size + states + 1, 4);
         if (there == 1) {
             const std::size_t first = left_.classes[only].first + chunk.matrices[only].first_row;
             for (std::size_t r = 0; r < chunk.matrices[only].rows; ++r)
