@@ -164,7 +164,7 @@ FoundBranches walked_branches(const BranchTree &tree) {
 class Candidate {
   public:
     Candidate(BranchTree tree, std::uint64_t seed, const BranchSearchOptions &options)
-        : best_(std::move(tree)), random_(seed), work_(), held_(options.account, 2 * best_.bytes()) {}
+        : best_(std::move(tree)), random_(seed), held_(options.account, 2 * best_.bytes()) {}
 
     const BranchTree &best() const { return best_; }
     double cost() const { return best_.seconds(); }
@@ -191,7 +191,6 @@ class SearchOnTree {
         : lines_(lines),
           options_(options),
           pricing_(options.price, options.most_states, lines.count(), lines.sides()),
-          starts_(),
           random_(options.seed),
           held_(options.account) {}
 

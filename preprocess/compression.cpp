@@ -79,7 +79,7 @@ template <class Value> class GraphLines {
 
   public:
     GraphLines(BlockOf<Value> graph, const CompressionRule &rule)
-        : rule_(rule), steps_(), entries_(at(graph.n())), is_out_(at(graph.n())) {
+        : rule_(rule), entries_(at(graph.n())), is_out_(at(graph.n())) {
         std::size_t k = 0;
         for (std::int32_t i = 0; i < graph.n(); ++i)
             for (const std::int32_t j : graph.pattern.row(i)) {

@@ -14,7 +14,7 @@ namespace {
 class StrongComponents {
   public:
     StrongComponents(const Pattern &a, const Matching &matching)
-        : a_(a), matching_(matching), component_(at(a.rows), -1), rows_(at(a.rows)), steps_() {
+        : a_(a), matching_(matching), component_(at(a.rows), -1), rows_(at(a.rows)) {
         for (std::int32_t i = 0; i < a.rows; ++i)
             if (rows_[at(i)].seen == 0) search(i);
     }

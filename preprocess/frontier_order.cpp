@@ -75,7 +75,6 @@ class Walker {
           at_(side.columns),
           frontier_(side, log2_binomial),
           random_(seed),
-          steps_(),
           kept_(options.account) {
         for (std::int32_t i = 0; i < a_.rows; ++i) too_wide_ |= a_.row(i).size() > widest_frontier;
     }

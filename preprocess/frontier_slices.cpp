@@ -3,13 +3,12 @@
 #include "preprocess/frontier_slices.hpp"
 #include "preprocess/binomials.hpp"
 #include "preprocess/branch_program.hpp"
-#include "preprocess/frontier_states.hpp"
 #include "preprocess/index.hpp"
 #include "preprocess/matching.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
+#include <numeric>
 
 namespace libperm {
 namespace {
@@ -80,29 +79,6 @@ FrontierSide side_of(const FrontierProgram &program) {
     return side;
 }
 
-// What follows from the terms. The states of a slice are among those of the whole, so their bounds hold too.
-void count_again(FrontierProgram &program) {
-    const FrontierSide side = side_of(program);
-    const Log2Binomial log2_binomial(side.rows.rows);
-    FrontierState frontier(side, log2_binomial);
-    std::int32_t width = 0, used = 0;
-    for (std::size_t row = 0; row < program.steps.size(); ++row) {
-        FrontierStep &step = program.steps[row];
-        step.width_before = width;
-        step.used_before = used++;
-        for (const FrontierTerm &t : step.terms) width += t.opens ? t.multiplicity : 0;
-        for (const FrontierTerm &t : step.terms) {
-            width -= t.closes ? t.multiplicity : 0;
-            used -= t.closes ? t.multiplicity : 0;
-        }
-        step.width_after = width;
-        step.used_after = used;
-        const FrontierStepCost cost = frontier.advance(static_cast<std::int32_t>(row));
-        step.states_bound = std::min(step.states_bound, std::exp2(std::min(cost.log2_states_after, 1000.0)));
-        step.expansions_bound = std::min(step.expansions_bound, cost.expansions);
-    }
-}
-
 // No permutation takes all its entries from the program's.
 bool is_dead(const FrontierProgram &program) {
     const FrontierSide side = side_of(program);
@@ -127,7 +103,10 @@ bool is_dead(const FrontierProgram &program) {
 FrontierProgram path_slice(const FrontierProgram &program, const FrontierSlice &slice) {
     FrontierProgram part = program;
     for (const FixedLine &fixed : slice) fix(part, fixed);
-    if (!slice.empty()) count_again(part);
+    if (slice.empty()) return part;
+    std::vector<std::int32_t> rows(part.steps.size());
+    std::iota(rows.begin(), rows.end(), 0);
+    count_states(part, side_of(part), rows);
     return part;
 }
 

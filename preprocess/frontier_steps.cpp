@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -167,38 +168,45 @@ std::int64_t bytes_of(const FrontierProgram &program) {
     return bytes;
 }
 
+void count_states(FrontierProgram &program, const FrontierSide &side, const std::vector<std::int32_t> &rows) {
+    PolledSteps steps;
+    const Log2Binomial log2_binomial(side.rows.rows);
+    FrontierState frontier(side, log2_binomial);
+    std::int32_t width = 0, used = 0;
+    for (std::size_t t = 0; t < rows.size(); ++t) {
+        FrontierStep &step = program.steps[t];
+        steps.take(frontier.width());
+        step.width_before = width;
+        step.used_before = used++;
+        for (const FrontierTerm &term : step.terms) {
+            if (term.opens) width += term.multiplicity;
+            if (term.closes) width -= term.multiplicity;
+            if (term.closes) used -= term.multiplicity;
+        }
+        step.width_after = width;
+        step.used_after = used;
+        const FrontierStepCost cost = frontier.advance(rows[t]);
+        step.states_bound = std::min(step.states_bound, std::exp2(std::min(cost.log2_states_after, 1000.0)));
+        step.expansions_bound = std::min(step.expansions_bound, cost.expansions);
+    }
+}
+
 FrontierProgram build_frontier_program(const FrontierSide &side, const FrontierOrder &order) {
     PolledSteps steps;
-    const Pattern &p = side.rows;
-    const Log2Binomial log2_binomial(p.rows);
-    FrontierState frontier(side, log2_binomial);
-
     FrontierProgram program;
     program.transposed = side.transposed;
     program.counts = side.counted();
     program.steps.reserve(order.rows.size());
     Slots slots(side);
-    std::int32_t width = 0, used = 0;
     for (const std::int32_t row : order.rows) {
-        steps.take(64 + 16 * std::ssize(p.row(row)) + frontier.width());
-        FrontierStep step;
+        steps.take(64 + 16 * std::ssize(side.rows.row(row)));
+        FrontierStep &step = program.steps.emplace_back();
         step.row = row;
-        step.width_before = width;
-        step.used_before = used++;
         step.terms = slots.terms_of(row);
-        for (const FrontierTerm &t : step.terms) {
-            if (t.opens) width += t.multiplicity;
-            if (t.closes) width -= t.multiplicity;
-            if (t.closes) used -= t.multiplicity;
-        }
-        step.width_after = width;
-        step.used_after = used;
-        const FrontierStepCost cost = frontier.advance(row);
-        step.states_bound = std::exp2(cost.log2_states_after);
-        step.expansions_bound = cost.expansions;
-        program.steps.push_back(std::move(step));
+        step.states_bound = step.expansions_bound = std::numeric_limits<double>::infinity();
     }
     program.slots = slots.most();
+    count_states(program, side, order.rows);
     if (!program.counts) name_slots(program);
     return program;
 }

@@ -92,6 +92,10 @@ void name_slots(FrontierProgram &program);
 
 std::int64_t bytes_of(const FrontierProgram &program);
 
+// The widths and states that follow from the steps' terms; of a slice the bounds of the whole hold too, so
+// each bound that is there stays where it is less. `rows`: of `side`, one for each step.
+void count_states(FrontierProgram &program, const FrontierSide &side, const std::vector<std::int32_t> &rows);
+
 // `side` is the one of the order, or the same without merging any columns.
 FrontierProgram build_frontier_program(const FrontierSide &side, const FrontierOrder &order);
 

@@ -160,7 +160,7 @@ class TwoCopies {
 class EvenPaths {
   public:
     EvenPaths(const TwoCopies &graph, std::int64_t most_steps)
-        : graph_(graph), nodes_(at(graph.count())), left_(most_steps), steps_() {}
+        : graph_(graph), nodes_(at(graph.count())), left_(most_steps) {}
 
     // From the partner of a node, which is taken out, to each node in turn until is_enough(node). False:
     // there were not steps enough.
@@ -312,20 +312,12 @@ std::vector<char> entries_in_matchings(const Pattern &graph, const Matching &per
 template <class Value> BlockOf<Value> gallai_edmonds(BlockOf<Value> graph, const Matching &perfect) {
     const std::vector<char> is_used = entries_in_matchings(graph.pattern, perfect);
     if (std::count(is_used.begin(), is_used.end(), 0) == 0) return graph;
-    const Pattern &a = graph.pattern;
-    BlockOf<Value> out{{a.rows, a.cols, {0}, {}, true}, {}};
+    std::vector<GraphEntry<Value>> left;
     std::size_t k = 0;
-    for (std::int32_t i = 0; i < a.rows; ++i) {
-        for (const std::int32_t j : a.row(i)) {
-            if (is_used[k]) {
-                out.pattern.col.push_back(j);
-                out.values.push_back(std::move(graph.values[k]));
-            }
-            ++k;
-        }
-        out.pattern.row_ptr.push_back(static_cast<std::int64_t>(out.pattern.col.size()));
-    }
-    return out;
+    for_entries(graph, [&](std::int32_t i, std::int32_t j, Value &value) {
+        if (is_used[k++]) left.push_back({i, j, std::move(value)});
+    });
+    return block_of(graph.n(), graph.n(), true, std::move(left));
 }
 
 template Block gallai_edmonds(Block, const Matching &);

@@ -1,6 +1,7 @@
 #include "preprocess/matching.hpp"
 
 #include "preprocess/branch_decomposition.hpp"
+#include "preprocess/index.hpp"
 
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/max_cardinality_matching.hpp>
@@ -15,7 +16,7 @@ constexpr std::int32_t unreached = -1;
 class HopcroftKarp {
   public:
     HopcroftKarp(const Pattern &a)
-        : a_(a), layer_(static_cast<std::size_t>(a.rows)), next_(static_cast<std::size_t>(a.rows)), steps_() {
+        : a_(a), layer_(static_cast<std::size_t>(a.rows)), next_(static_cast<std::size_t>(a.rows)) {
         m_.col_of_row.assign(static_cast<std::size_t>(a.rows), -1);
         m_.row_of_col.assign(static_cast<std::size_t>(a.cols), -1);
     }
@@ -30,8 +31,6 @@ class HopcroftKarp {
     }
 
   private:
-    static std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
-
     // Breadth-first layers of rows from the free rows; true if a free column is reached.
     bool build_layers() {
         queue_.clear();

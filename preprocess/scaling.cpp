@@ -26,8 +26,7 @@ class Assignment {
           row_of_col_(at(a_.cols), -1),
           distance_(at(a_.cols), far),
           from_(at(a_.cols), -1),
-          final_(at(a_.cols), 0),
-          steps_() {
+          final_(at(a_.cols), 0) {
         for (std::size_t k = 0; k < block.values.size(); ++k)
             if (!is_zero(block.values[k])) cost_[k] = -block.values[k].exp2;
         for (std::int32_t i = 0; i < a_.rows; ++i)

@@ -60,8 +60,6 @@ class SearchRandom {
 
 class SearchWork {
   public:
-    explicit SearchWork() : steps_() {}
-
     void take(double nanoseconds) {
         done_ += nanoseconds;
         steps_.take(1 + static_cast<std::int64_t>(nanoseconds));

@@ -12,7 +12,8 @@
 namespace libperm {
 namespace {
 
-using Key = LeafRows::Key;
+using Key = std::uint32_t; // the columns of a row: the lower, the higher its bit
+constexpr int most_columns = 16;
 
 Key bit_of(int column) { return Key{1} << (31 - column); }
 int lowest(Key columns) { return std::countl_zero(columns); }
@@ -146,46 +147,51 @@ class LeafCount {
 
     const std::span<const Key> rows_;
     const LeafWork &most_;
-    std::array<Key, LeafRows::most_columns> near_{};                     // that share a row with it
-    std::array<std::span<const Key>, LeafRows::most_columns> by_lowest_; // rows
+    std::array<Key, most_columns> near_{};                     // that share a row with it
+    std::array<std::span<const Key>, most_columns> by_lowest_; // rows
     std::uint64_t operations_ = 0, values_ = 0;
 };
 
-} // namespace
-
-LeafRows::LeafRows(std::span<const LineSet> columns) {
-    std::array<Key, 64> of_row{};
-    LineSet rows = 0;
-    for (std::size_t c = 0; c < columns.size(); ++c) {
-        std::uint64_t sums = 0;
-        for_each(columns[c], [&](int i) {
-            sums += versions(of_row[at(i)]);
-            of_row[at(i)] |= bit_of(static_cast<int>(c));
-        });
-        row_sums_[c + 1] = row_sums_[c] + static_cast<double>(sums);
-        rows |= columns[c];
+// The rows of some columns, for the code of the lowest of them.
+class LeafRows {
+  public:
+    // Rows of each; the first changes most often.
+    explicit LeafRows(std::span<const LineSet> columns) {
+        std::array<Key, 64> of_row{};
+        LineSet rows = 0;
+        for (std::size_t c = 0; c < columns.size(); ++c) {
+            std::uint64_t sums = 0;
+            for_each(columns[c], [&](int i) {
+                sums += versions(of_row[at(i)]);
+                of_row[at(i)] |= bit_of(static_cast<int>(c));
+            });
+            row_sums_[c + 1] = row_sums_[c] + static_cast<double>(sums);
+            rows |= columns[c];
+        }
+        for_each(rows, [&](int i) { keys_[count_++] = of_row[at(i)]; });
+        std::sort(keys_.begin(), keys_.begin() + static_cast<std::ptrdiff_t>(count_));
     }
-    for_each(rows, [&](int i) { keys_[count_++] = of_row[at(i)]; });
-    std::sort(keys_.begin(), keys_.begin() + static_cast<std::ptrdiff_t>(count_));
-}
 
-LeafWork LeafRows::work(int count, const LeafWork &most) const {
-    if (count == 0) return {};
-    // Cut off at a column, the keys are still in order; first those of which nothing is left.
-    std::array<Key, 64> keys;
-    std::size_t left = 0;
-    const Key kept = below(count - 1) | bit_of(count - 1);
-    for (std::size_t k = 0; k < count_; ++k)
-        if ((keys_[k] & kept) != 0) keys[left++] = keys_[k] & kept;
-    return LeafCount(std::span(keys).first(left), count, most).work();
-}
+    // Of the first `count` columns. What is past `most` in one or the other need not be counted to its end.
+    LeafWork work(int count, const LeafWork &most) const {
+        if (count == 0) return {};
+        // Cut off at a column, the keys are still in order; first those of which nothing is left.
+        std::array<Key, 64> keys;
+        std::size_t left = 0;
+        const Key kept = below(count - 1) | bit_of(count - 1);
+        for (std::size_t k = 0; k < count_; ++k)
+            if ((keys_[k] & kept) != 0) keys[left++] = keys_[k] & kept;
+        return LeafCount(std::span(keys).first(left), count, most).work();
+    }
+    // The versions of all rows' sums: of the instructions, a part that is soon counted.
+    double row_sums(int count) const { return row_sums_[at(count)]; }
+    std::size_t size() const { return count_; }
 
-LeafWork leaf_work(const std::vector<LineSet> &columns) {
-    constexpr double any = std::numeric_limits<double>::infinity();
-    return LeafRows(columns).work(static_cast<int>(columns.size()), {any, any});
-}
-
-namespace {
+  private:
+    std::array<Key, 64> keys_{}; // ascending
+    std::size_t count_ = 0;
+    std::array<double, most_columns + 1> row_sums_{};
+};
 
 int highest(LineSet set) { return 63 - std::countl_zero(set); }
 LineSet set_of(int k) { return LineSet{1} << k; }
@@ -354,6 +360,11 @@ LineSet summed(const std::vector<LineSet> &columns) {
 }
 
 } // namespace
+
+LeafWork leaf_work(const std::vector<LineSet> &columns) {
+    constexpr double any = std::numeric_limits<double>::infinity();
+    return LeafRows(columns).work(static_cast<int>(columns.size()), {any, any});
+}
 
 TreeCost tree_cost(const std::vector<LineSet> &columns, const TreeLimits &limits) {
     Shaper shaper(columns, limits);

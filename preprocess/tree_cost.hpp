@@ -2,10 +2,8 @@
 // lowest columns, counted without writing it.
 #pragma once
 
-#include <array>
 #include <bit>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 namespace libperm {
@@ -24,27 +22,7 @@ struct LeafWork {
     double operations = 0, values = 0;
 };
 
-// The rows of some columns, for the code of the lowest of them.
-class LeafRows {
-  public:
-    static constexpr int most_columns = 16;
-    using Key = std::uint32_t; // the columns of a row: the lower, the higher its bit
-
-    explicit LeafRows(std::span<const LineSet> columns); // rows of each; the first changes most often
-
-    // Of the first `count` columns. What is past `most` in one or the other need not be counted to its end.
-    LeafWork work(int count, const LeafWork &most) const;
-    // The versions of all rows' sums: of the instructions, a part that is soon counted.
-    double row_sums(int count) const { return row_sums_[static_cast<std::size_t>(count)]; }
-    std::size_t size() const { return count_; }
-
-  private:
-    std::array<Key, 64> keys_{}; // ascending
-    std::size_t count_ = 0;
-    std::array<double, most_columns + 1> row_sums_{};
-};
-
-LeafWork leaf_work(const std::vector<LineSet> &columns); // at most 16
+LeafWork leaf_work(const std::vector<LineSet> &columns); // of at most 16
 
 // What the tree engine (jit/program/tree.hpp) makes of an order of the columns: which are looped over, where
 // the rest falls apart, which are a straight-line program; and how many operations that takes.

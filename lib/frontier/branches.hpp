@@ -157,9 +157,7 @@ template <int Words, class Trait> class BranchFrontier {
             List &list = waiting.list;
             Device::to_device(waiting.numbers, list.numbers.data(), list.size);
             waiting.on_device = work_.device->send(list.keys.data(), list.numbers.data(), list.size);
-            list.keys.release();
-            list.numbers.release();
-            list.size = 0;
+            list.release();
         }
     }
     void bring_back(Waiting &waiting) const {
@@ -178,10 +176,7 @@ template <int Words, class Trait> class BranchFrontier {
     void shrink(List &list) const {
         if (list.keys.capacity() <= 2 * list.size + 256) return;
         List tight(work_.memory);
-        tight.reserve(list.size);
-        std::copy_n(list.keys.data(), list.size, tight.keys.data());
-        std::copy_n(list.numbers.data(), list.size, tight.numbers.data());
-        tight.size = list.size;
+        tight.append(list);
         list = std::move(tight);
     }
 

@@ -14,7 +14,7 @@
 
 namespace libperm {
 
-// Where the numbers are no doubles (lib/frontier/dense_wide.cpp).
+// Where the numbers are no doubles (lib/frontier/sparse_wide.cpp).
 EngineResult run_wide_dense_frontier(const FrontierRun &run);
 
 constexpr std::int64_t serial_states = 8192; // below this a row is done by one thread

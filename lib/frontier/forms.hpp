@@ -86,7 +86,6 @@ EngineResult run_dense_frontier(const FrontierRun &run);
 // Run a program with branches.
 EngineResult run_branches(const FrontierRun &run);
 EngineResult run_wide_branches(const FrontierRun &run);
-EngineResult run_ranged_branches(const FrontierRun &run);
 int branch_key_words(const FrontierProgram &program); // 0: wider states than it can hold
 
 // 64-bit words in the sparse form's keys on a CPU and on a GPU; 0: wider states than it can hold.

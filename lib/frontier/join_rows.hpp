@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <numeric>
 #include <type_traits>
 #include <vector>
 
@@ -166,9 +167,7 @@ template <int Words, class Trait> struct JoinChunk {
     double planned = 0;  // work
     double products = 0; // that it is to do, or has done
     double additions = 0;
-    Buffer<Key> keys;
-    Buffer<Number> numbers;
-    std::size_t size = 0;
+    StateList<Words, Number> list;
     // Used where a pattern is joined row by row.
     std::vector<RowItem> items, sorted;
     std::vector<std::uint32_t> begins;
@@ -180,11 +179,7 @@ template <int Words, class Trait> struct JoinChunk {
     Buffer<Number> cells;
     std::vector<std::uint32_t> matrix_begin, added;
 
-    explicit JoinChunk(MemoryBudget &memory) : keys(memory), numbers(memory), sums(memory), cells(memory) {}
-    void reserve(std::size_t count) { // one may have been given back without the other
-        if (count > keys.capacity()) keys.grow(count + count / 4);
-        if (count > numbers.capacity()) numbers.grow(count + count / 4);
-    }
+    explicit JoinChunk(MemoryBudget &memory) : list(memory), sums(memory), cells(memory) {}
 };
 
 // Of a result: the pattern of the lines that stay, then the left own set, then 0.
@@ -241,13 +236,13 @@ template <int Words, class Trait> struct JoinRows {
     // A row that is a single product.
     void put_product(Chunk &chunk, const Key &row, const typename Chunk::RowItem &item) const {
         const PatternGroup &group = right.groups[item.right];
-        chunk.reserve(chunk.size + size_of(group));
+        chunk.list.reserve(chunk.list.size + size_of(group), 4);
         const Number &x = left.values.data()[item.state];
         for (std::size_t k = group.begin; k < group.end; ++k) {
             const Number product = numbers.add(Trait::zero(), numbers.multiply(right.values.data()[k], x));
-            chunk.keys.data()[chunk.size] = row | right.own.data()[right.rank.data()[k]];
-            chunk.numbers.data()[chunk.size] = product;
-            chunk.size += !Trait::is_zero(product);
+            chunk.list.keys.data()[chunk.list.size] = row | right.own.data()[right.rank.data()[k]];
+            chunk.list.numbers.data()[chunk.list.size] = product;
+            chunk.list.size += !Trait::is_zero(product);
         }
     }
 
@@ -285,7 +280,7 @@ template <int Words, class Trait> struct JoinRows {
             for (std::size_t k = group.begin; k < group.end; ++k)
                 sums[rank[k]] = numbers.add(sums[rank[k]], numbers.multiply(factors[k], x));
         }
-        chunk.reserve(chunk.size + std::min<std::size_t>(products, highest - lowest + 1) + 1);
+        chunk.list.reserve(chunk.list.size + std::min<std::size_t>(products, highest - lowest + 1) + 1, 4);
         if (highest - lowest <= 8 * products)
             take_all(chunk, row, lowest, highest);
         else
@@ -295,15 +290,15 @@ template <int Words, class Trait> struct JoinRows {
     // Sums that are not 0: what is adds nothing to any that follows.
     void take_all(Chunk &chunk, const Key &row, std::size_t lowest, std::size_t highest) const {
         Number *sums = chunk.sums.data();
-        Key *keys = chunk.keys.data();
-        Number *found = chunk.numbers.data();
-        std::size_t size = chunk.size;
+        Key *keys = chunk.list.keys.data();
+        Number *found = chunk.list.numbers.data();
+        std::size_t size = chunk.list.size;
         for (std::size_t r = lowest; r <= highest; ++r) {
             if (Trait::is_zero(sums[r])) continue;
             keys[size] = row | right.own.data()[r];
             found[size++] = std::exchange(sums[r], Trait::zero());
         }
-        chunk.size = size;
+        chunk.list.size = size;
     }
     void take_met(Chunk &chunk, const Key &row, std::size_t begin, std::size_t end) const {
         chunk.met.clear();

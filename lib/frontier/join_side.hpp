@@ -11,9 +11,8 @@
 #include "lib/frontier/join_order.hpp"
 #include "lib/frontier/sparse.hpp"
 
-#include <array>
+#include <algorithm>
 #include <bit>
-#include <numeric>
 
 namespace libperm {
 
@@ -89,15 +88,11 @@ template <class... Buffers> void give_back_large(std::size_t bytes, Buffers &...
 // A state that is being sorted.
 template <int Words> struct JoinItem {
     StateKey<Words> key;
-    std::uint32_t place, rank;
+    std::uint32_t place;
 };
 
 // What sorting a side takes, for one join after the other.
-template <int Words> struct JoinRoom {
-    Buffer<JoinItem<Words>> items, spare;
-
-    explicit JoinRoom(MemoryBudget &memory) : items(memory), spare(memory) {}
-};
+template <int Words> using JoinRoom = Buffer<JoinItem<Words>>;
 
 // Own sets of one weight: places [first, first + count) of all.
 struct OwnClass {
@@ -224,7 +219,7 @@ template <int Words, class Value> class JoinSide {
 
     // Gives back what is of so many bytes.
     void release(std::size_t large) {
-        give_back_large(large, values, rank, own, parts_, own_at_, group_at_, room_.items, room_.spare);
+        give_back_large(large, values, rank, own, parts_, own_at_, group_at_, room_);
     }
 
   private:
@@ -318,66 +313,32 @@ template <int Words, class Value> class JoinSide {
             if (own_at_.data()[set] != absent) put_own(place++, set);
     }
 
-    // Without tables of all sets.
+    // Without tables of all sets: the whole key is the pattern above the own set.
     template <class ValueOf> void sort_list(const ValueOf &value_of) {
-        room_.items.grow(count_);
-        room_.spare.grow(count_);
-        for (std::size_t k = 0; k < count_; ++k)
-            room_.items.data()[k] = {rearranged(keys_[k], lines_->runs), static_cast<std::uint32_t>(k), 0};
-        rank_by_sorting();
-        sort_by(lines_->own, lines_->shared); // the states of a pattern keep their order
+        Key own_bits = Key::slots_from(lines_->own);
+        for (std::uint64_t &word : own_bits.word) word = ~word;
+        room_.grow(count_);
+        own.grow(count_);
         for (std::size_t k = 0; k < count_; ++k) {
-            const Item &item = room_.items.data()[k];
+            const Key key = rearranged(keys_[k], lines_->runs);
+            room_.data()[k] = {key, static_cast<std::uint32_t>(k)};
+            own.data()[k] = key & own_bits;
+        }
+        std::sort(room_.data(), room_.data() + count_,
+                  [](const Item &x, const Item &y) { return x.key < y.key; });
+        std::sort(own.data(), own.data() + count_);
+        const Key *const end = std::unique(own.data(), own.data() + count_);
+        ranks = static_cast<std::size_t>(end - own.data());
+        for (std::size_t k = 0; k < count_; ++k) {
+            const Item &item = room_.data()[k];
             values.data()[k] = value_of(item.place);
-            rank.data()[k] = item.rank;
+            rank.data()[k] = static_cast<std::uint32_t>(
+                std::lower_bound(static_cast<const Key *>(own.data()), end, item.key & own_bits) -
+                own.data());
             const std::uint64_t pattern = bits_of(item.key, lines_->own, lines_->shared);
             if (groups.empty() || groups.back().pattern != pattern) groups.push_back({pattern, k, k, 0});
             groups.back().end = k + 1;
             ++groups.back().states;
-        }
-    }
-
-    void rank_by_sorting() {
-        sort_by(0, lines_->own);
-        Key mask = Key::slots_from(lines_->own);
-        for (std::uint64_t &word : mask.word) word = ~word;
-        ranks = 0;
-        own.grow(count_);
-        for (std::size_t k = 0; k < count_; ++k) {
-            const Key set = room_.items.data()[k].key & mask;
-            if (ranks == 0 || own.data()[ranks - 1] != set) own.data()[ranks++] = set;
-            room_.items.data()[k].rank = static_cast<std::uint32_t>(ranks - 1);
-        }
-    }
-
-    // By so many bits; what agrees in them keeps its order. From the lowest digit up.
-    void sort_by(std::int32_t first, std::int32_t bits) {
-        if (count_ <= 64) return insert_by(first, bits);
-        const int digit = count_ < 4096 ? 6 : 11;
-        std::array<std::uint32_t, 2048> begin;
-        for (std::int32_t done = 0; done < bits; done += digit) {
-            const std::int32_t width = std::min(digit, bits - done);
-            const auto digit_of = [&](const Item &item) { return bits_of(item.key, first + done, width); };
-            std::fill_n(begin.begin(), std::size_t{1} << width, 0);
-            const Item *items = room_.items.data();
-            for (std::size_t k = 0; k < count_; ++k) ++begin[digit_of(items[k])];
-            std::exclusive_scan(begin.begin(), begin.begin() + (1 << width), begin.begin(), std::uint32_t{0});
-            Item *spare = room_.spare.data();
-            for (std::size_t k = 0; k < count_; ++k) spare[begin[digit_of(items[k])]++] = items[k];
-            std::swap(room_.items, room_.spare);
-        }
-    }
-    void insert_by(std::int32_t first, std::int32_t bits) {
-        Key mask = Key::slots_from(first);
-        const Key above = Key::slots_from(first + bits);
-        for (std::size_t w = 0; w < Words; ++w) mask.word[w] &= ~above.word[w];
-        Item *items = room_.items.data();
-        for (std::size_t k = 1; k < count_; ++k) {
-            const Item item = items[k];
-            const Key by = item.key & mask;
-            std::size_t to = k;
-            for (; to > 0 && by < (items[to - 1].key & mask); --to) items[to] = items[to - 1];
-            items[to] = item;
         }
     }
 

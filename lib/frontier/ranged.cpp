@@ -2,12 +2,13 @@
 // its ledger.
 #include "lib/base/error.hpp"
 #include "lib/base/log.hpp"
+#include "lib/frontier/branches.hpp"
 #include "lib/frontier/sparse.hpp"
 
 namespace libperm {
 
 EngineResult run_ranged_frontier(const FrontierRun &run) {
-    if (!run.program.branches.empty()) return run_ranged_branches(run);
+    if (!run.program.branches.empty()) return compute_ranged<WideBranches>(run);
     const int key_words = sparse_key_words(run.program);
     if (key_words == 0) throw_too_wide(run.program);
     return key_words <= 4 ? compute_ranged<SparseKeys<4>::Frontier>(run)

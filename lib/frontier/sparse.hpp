@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <deque>
 #include <span>
 
 namespace libperm {
@@ -37,10 +38,22 @@ template <int Words, class Number> struct StateList {
     std::size_t size = 0;
 
     explicit StateList(MemoryBudget &memory) : keys(memory), numbers(memory) {}
-    void reserve(std::size_t count) { // a sixteenth more than asked, so that growing stays cheap
-        if (count <= keys.capacity()) return;
-        keys.grow(count + count / 16);
-        numbers.grow(count + count / 16);
+    // So many parts of what is asked for and one more, so that growing stays cheap.
+    void reserve(std::size_t count, std::size_t parts = 16) {
+        if (count <= std::min(keys.capacity(), numbers.capacity())) return;
+        keys.grow(count + count / parts);
+        numbers.grow(count + count / parts);
+    }
+    void release() {
+        keys.release();
+        numbers.release();
+        size = 0;
+    }
+    void append(const StateList &other) {
+        reserve(size + other.size);
+        std::copy_n(other.keys.data(), other.size, keys.data() + size);
+        std::copy_n(other.numbers.data(), other.size, numbers.data() + size);
+        size += other.size;
     }
     void begin(const Number &one) { // with the empty state
         reserve(1);
@@ -49,6 +62,31 @@ template <int Words, class Number> struct StateList {
         size = 1;
     }
 };
+
+// Chunks of work, one after the other or several in flight: next(chunk) makes the next one, unless there is
+// none and it returns false, work(chunk) is done at any time, append(chunk) in the order they were made.
+template <class Chunk, class Next, class Work, class Append>
+void in_chunks(std::deque<Chunk> &pool, const FrontierWork &of, bool serial, const Next &next,
+               const Work &work, const Append &append) {
+    const std::size_t in_flight =
+        serial ? 1 : std::min(chunks_in_flight, 2 * static_cast<std::size_t>(of.threads));
+    while (pool.size() < in_flight) pool.emplace_back(of.memory);
+    if (serial) {
+        for (Chunk &chunk = pool.front(); next(chunk);) {
+            work(chunk);
+            append(chunk);
+        }
+        return;
+    }
+    std::size_t made = 0;
+    parallel_pipeline<Chunk>(
+        in_flight,
+        [&]() -> Chunk * {
+            Chunk &chunk = pool[made++ % in_flight]; // free again: chunks retire in order
+            return next(chunk) ? &chunk : nullptr;
+        },
+        work, append);
+}
 
 template <int Words, class Trait> class SparseFrontier {
     using Key = StateKey<Words>;
@@ -90,29 +128,16 @@ template <int Words, class Trait> class SparseFrontier {
 
     struct Chunk {
         Cut begin, end;
-        Buffer<Key> keys, other_keys;
-        Buffer<Number> numbers, other_numbers;
-        std::vector<std::size_t> runs; // ends of the sorted runs in keys
+        List list, other;              // in the end what it comes to; unions are made from one into the other
+        std::vector<std::size_t> runs; // ends of the sorted runs in the list
         std::size_t expansions = 0;
 
-        explicit Chunk(MemoryBudget &memory)
-            : keys(memory), other_keys(memory), numbers(memory), other_numbers(memory) {}
-        void reserve(std::size_t count) {
-            if (count <= keys.capacity()) return;
-            keys.grow(count + count / 4);
-            numbers.grow(count + count / 4);
-        }
-        void reserve_other(std::size_t count) {
-            other_keys.grow(count);
-            other_numbers.grow(count);
-        }
+        explicit Chunk(MemoryBudget &memory) : list(memory), other(memory) {}
     };
 
   public:
     SparseFrontier(const FrontierWork &work, Trait &numbers)
-        : work_(work), numbers_(&numbers), old_(work.memory), new_(work.memory) {
-        pool_.emplace_back(work.memory);
-    }
+        : work_(work), numbers_(&numbers), old_(work.memory), new_(work.memory) {}
 
     // The last state's number.
     Number compute(Counts &counts) {
@@ -171,39 +196,26 @@ template <int Words, class Trait> class SparseFrontier {
         extent_ = {};
         double expansions = 0;
         const std::size_t candidates = old_.size * terms_.size();
-        const auto append = [&](Chunk &chunk) {
-            append_chunk(chunk);
-            expansions += static_cast<double>(chunk.expansions);
-            call().advance(static_cast<double>(chunk.expansions));
-        };
         const std::vector<Key> bounds = chunk_bounds(candidates);
+        std::size_t made = 0;
         Cut cut(terms_.size(), 0);
-        if (candidates <= serial_candidates)
-            for (std::size_t next = 0; next <= bounds.size(); ++next) {
-                cut_chunk(pool_.front(), cut, bounds, next);
-                merge_chunk(pool_.front());
-                append(pool_.front());
-            }
-        else
-            in_parallel(cut, bounds, append);
+        in_chunks(
+            pool_, work_, candidates <= serial_candidates,
+            [&](Chunk &chunk) {
+                if (made > bounds.size()) return false;
+                cut_chunk(chunk, cut, bounds, made++);
+                return true;
+            },
+            [this](Chunk &chunk) { merge_chunk(chunk); },
+            [&](Chunk &chunk) {
+                extent_ = join(extent_, Trait::extent_of(chunk.list.numbers.data(), chunk.list.size));
+                new_.append(chunk.list);
+                expansions += static_cast<double>(chunk.expansions);
+                call().advance(static_cast<double>(chunk.expansions));
+            });
         std::swap(old_, new_);
         numbers_->end_step(static_cast<double>(std::bit_width(terms_.size() - 1)), expansions, extent_);
         return expansions;
-    }
-
-    template <class Append> void in_parallel(Cut &cut, const std::vector<Key> &bounds, const Append &append) {
-        const std::size_t in_flight = std::min(chunks_in_flight, 2 * static_cast<std::size_t>(work_.threads));
-        while (pool_.size() < in_flight) pool_.emplace_back(work_.memory);
-        std::size_t next = 0;
-        parallel_pipeline<Chunk>(
-            in_flight,
-            [&]() -> Chunk * {
-                if (next > bounds.size()) return nullptr;
-                Chunk &chunk = pool_[next % in_flight]; // free again: chunks retire in order
-                cut_chunk(chunk, cut, bounds, next++);
-                return &chunk;
-            },
-            [this](Chunk &chunk) { merge_chunk(chunk); }, append);
     }
 
     // Chunk `next` lies between two bounds; `cut` moves from one to the other.
@@ -270,9 +282,10 @@ template <int Words, class Trait> class SparseFrontier {
                                           : expand<Room::column>(chunk, t, size);
             chunk.runs.push_back(size);
         }
-        chunk.reserve_other(size);
+        chunk.other.reserve(size);
         chunk.expansions = size;
         while (chunk.runs.size() > 1) merge_pairs(chunk);
+        chunk.list.size = chunk.runs.empty() ? 0 : chunk.runs.front();
     }
 
     // The term's part of a chunk, behind what is there already.
@@ -284,9 +297,9 @@ template <int Words, class Trait> class SparseFrontier {
         const Number *old_numbers = old_.numbers.data();
         const Factor *factors = factors_.data() + term.factor;
         for (std::size_t k = chunk.begin[t]; k < chunk.end[t];) {
-            chunk.reserve(size + stretch);
-            Key *keys = chunk.keys.data();
-            Number *numbers = chunk.numbers.data();
+            chunk.list.reserve(size + stretch, 4);
+            Key *keys = chunk.list.keys.data();
+            Number *numbers = chunk.list.numbers.data();
             for (const std::size_t end = std::min(chunk.end[t], k + stretch); k < end; ++k) {
                 const Key key = old_keys[k] + term.one;
                 const std::uint64_t count = term.counter.of(old_keys[k]);
@@ -324,16 +337,15 @@ template <int Words, class Trait> class SparseFrontier {
             runs[merged++] = out;
         }
         runs.resize(merged);
-        std::swap(chunk.keys, chunk.other_keys);
-        std::swap(chunk.numbers, chunk.other_numbers);
+        std::swap(chunk.list, chunk.other);
     }
 
     std::size_t unite(Chunk &chunk, std::size_t a, std::size_t middle, std::size_t end,
                       std::size_t out) const {
-        const Key *keys = chunk.keys.data();
-        const Number *numbers = chunk.numbers.data();
-        Key *out_keys = chunk.other_keys.data();
-        Number *out_numbers = chunk.other_numbers.data();
+        const Key *keys = chunk.list.keys.data();
+        const Number *numbers = chunk.list.numbers.data();
+        Key *out_keys = chunk.other.keys.data();
+        Number *out_numbers = chunk.other.numbers.data();
         std::size_t b = middle;
         while (a < middle && b < end) {
             const bool from_a = !(keys[b] < keys[a]), from_b = !(keys[a] < keys[b]);
@@ -354,15 +366,6 @@ template <int Words, class Trait> class SparseFrontier {
         return out + (end - b);
     }
 
-    void append_chunk(const Chunk &chunk) {
-        const std::size_t count = chunk.runs.empty() ? 0 : chunk.runs.front();
-        new_.reserve(new_.size + count);
-        std::copy_n(chunk.keys.data(), count, new_.keys.data() + new_.size);
-        std::copy_n(chunk.numbers.data(), count, new_.numbers.data() + new_.size);
-        extent_ = join(extent_, Trait::extent_of(chunk.numbers.data(), count));
-        new_.size += count;
-    }
-
     const FrontierWork work_;
     Trait *numbers_;
     List old_, new_;
@@ -371,7 +374,7 @@ template <int Words, class Trait> class SparseFrontier {
     std::vector<Factor> factors_;
     std::vector<Floor> floors_;
     Key closing_{}, closing_mask_{}; // counters that close, full; all of their bits
-    std::vector<Chunk> pool_;        // chunks in flight
+    std::deque<Chunk> pool_;         // chunks in flight
     Extent extent_;
 };
 

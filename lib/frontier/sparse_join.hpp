@@ -68,7 +68,7 @@ template <int Words, class Trait> class SparseJoin {
         right_.begin(right.keys.data(), right.size, right_lines);
         choose_way();
         fill(left_, [&](std::size_t k) { return Trait::scaled(left.numbers.data()[k], scales.of_this); });
-        if (left.keys.capacity() < right.keys.capacity()) free(left);
+        if (left.keys.capacity() < right.keys.capacity()) left.release();
         fill(right_,
              [&](std::size_t k) { return numbers.factor_of(right.numbers.data()[k], scales.of_other); });
         reuse(left, right);
@@ -83,10 +83,6 @@ template <int Words, class Trait> class SparseJoin {
     }
 
   private:
-    static void free(List &list) {
-        list.keys.release();
-        list.numbers.release();
-    }
     // Of the two lists that were joined, one's memory is used again.
     void reuse(List &left, List &right) {
         List &larger = left.keys.capacity() < right.keys.capacity() ? right : left;
@@ -102,7 +98,8 @@ template <int Words, class Trait> class SparseJoin {
         left_.release(large);
         right_.release(large);
         for (Chunk &chunk : pool_)
-            give_back_large(large / pool_.size(), chunk.keys, chunk.numbers, chunk.sums, chunk.cells);
+            give_back_large(large / pool_.size(), chunk.list.keys, chunk.list.numbers, chunk.sums,
+                            chunk.cells);
     }
 
     void choose_way() {
@@ -160,28 +157,10 @@ template <int Words, class Trait> class SparseJoin {
             left_.list_pieces(order_.last_lines(), left_pieces_);
             right_.list_pieces(order_.last_lines(), right_pieces_);
         }
-        const auto next = [&](Chunk &chunk) {
-            return way_ == JoinWay::subsets ? plan_subsets(chunk) : plan_chunk(chunk);
-        };
         const double work = join_->products_bound / (way_ == JoinWay::rows ? 1 : 8);
-        const bool serial = work <= static_cast<double>(serial_candidates);
-        const std::size_t in_flight =
-            serial ? 1 : std::min(chunks_in_flight, 2 * static_cast<std::size_t>(work_.threads));
-        while (pool_.size() < in_flight) pool_.emplace_back(work_.memory);
-        if (serial) {
-            while (next(pool_.front())) {
-                multiply(pool_.front());
-                append(pool_.front());
-            }
-            return;
-        }
-        std::size_t made = 0;
-        parallel_pipeline<Chunk>(
-            in_flight,
-            [&]() -> Chunk * {
-                Chunk &chunk = pool_[made++ % in_flight]; // free again: chunks retire in order
-                return next(chunk) ? &chunk : nullptr;
-            },
+        in_chunks(
+            pool_, work_, work <= static_cast<double>(serial_candidates),
+            [&](Chunk &chunk) { return way_ == JoinWay::subsets ? plan_subsets(chunk) : plan_chunk(chunk); },
             [this](Chunk &chunk) { multiply(chunk); }, [this](Chunk &chunk) { append(chunk); });
     }
 
@@ -249,7 +228,7 @@ template <int Words, class Trait> class SparseJoin {
     }
 
     void multiply(Chunk &chunk) const {
-        chunk.size = 0;
+        chunk.list.size = 0;
         if (way_ == JoinWay::rows && chunk.sums.capacity() < right_.ranks) {
             const std::size_t before = chunk.sums.capacity();
             chunk.sums.grow(right_.ranks);
@@ -371,7 +350,7 @@ template <int Words, class Trait> class SparseJoin {
             ++there;
             only = c;
         }
-        chunk.reserve(chunk.size + states + 1);
+        chunk.list.reserve(chunk.list.size + states + 1, 4);
         if (there == 1) {
             const std::size_t first = left_.classes[only].first + chunk.matrices[only].first_row;
             for (std::size_t r = 0; r < chunk.matrices[only].rows; ++r)
@@ -388,23 +367,20 @@ template <int Words, class Trait> class SparseJoin {
         const std::size_t r = place - left_.classes[left_.class_of_place[place]].first - m.first_row;
         const Number *cells = chunk.cells.data() + m.cells + r * padded_class(m.columns);
         const Key *own = right_.own.data() + m.first_column;
-        Key *keys = chunk.keys.data();
-        Number *numbers = chunk.numbers.data();
-        std::size_t size = chunk.size;
+        Key *keys = chunk.list.keys.data();
+        Number *numbers = chunk.list.numbers.data();
+        std::size_t size = chunk.list.size;
         for (std::size_t v = 0; v < m.columns; ++v) {
             keys[size] = row | own[v];
             numbers[size] = cells[v];
             size += !Trait::is_zero(cells[v]);
         }
-        chunk.size = size;
+        chunk.list.size = size;
     }
 
     void append(const Chunk &chunk) {
-        list_.reserve(list_.size + chunk.size);
-        std::copy_n(chunk.keys.data(), chunk.size, list_.keys.data() + list_.size);
-        std::copy_n(chunk.numbers.data(), chunk.size, list_.numbers.data() + list_.size);
-        extent_ = join(extent_, Trait::extent_of(chunk.numbers.data(), chunk.size));
-        list_.size += chunk.size;
+        list_.append(chunk.list);
+        extent_ = join(extent_, Trait::extent_of(chunk.list.numbers.data(), chunk.list.size));
         products_ += chunk.products;
         additions_ = std::max(additions_, chunk.additions);
         call().advance(chunk.products);

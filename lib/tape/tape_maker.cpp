@@ -186,7 +186,7 @@ template <int Words> class TapeMaker {
 
   public:
     TapeMaker(const FrontierProgram &program, const Pattern &pattern, std::int64_t most_moves)
-        : program_(program), pattern_(pattern), left_(most_moves), steps_() {
+        : program_(program), pattern_(pattern), left_(most_moves) {
         poll();
     }
 
