@@ -1,6 +1,5 @@
 // The cache on disk: compiled kernels and orders that searches have found, where they are kept and how
-// many; its folder and the files in it, as the system sees them: what can be trusted, and what is written
-// whole or not at all.
+// many; its folder and the files in it.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +18,19 @@ struct CacheSettings {
     std::function<void(std::string_view)> warn; // may be empty; called once a process and folder at most
 };
 
-// The folder of the cache and the files in it, as the system sees them: what can be trusted, and what is
-// written whole or not at all.
+// One file: "PERMCUBN", the format's version and the key's length (32 bits each), the payload's length and
+// the checksum of all the rest (64 bits each), the key, the payload; little-endian.
+constexpr std::string_view order_key = "order"; // what keys of orders that were searched for begin with
+// Its digest and ".cubin", or of an order ".order".
+std::string cache_file_name(std::string_view key);
+bool is_order_file(std::string_view name);
+
+std::string encode_cache_file(std::string_view key, std::string_view payload);
+
+struct CacheContent { // lies in what was decoded
+    std::string_view key, payload;
+};
+std::optional<CacheContent> decode_cache_file(std::string_view file); // nothing if a bit of it is wrong
 
 class Descriptor { // of an open file, closed at its end
   public:
@@ -42,31 +52,17 @@ struct CacheFolder {
     std::string why_not;   // if none; empty if there is just no such folder
 };
 CacheFolder open_cache_folder(const std::string &folder);
-bool make_cache_folder(const std::string &folder); // with its parents, for us alone; false with errno
-
-// Once a process and folder.
-void warn_of_folder(const CacheSettings &settings, const std::string &folder, const std::string &problem);
-
-// A regular file of ours that nobody else can write to, whole. What lies there instead is removed.
-struct TrustedFile {
-    std::string bytes;
-    timespec used{}; // when it was last loaded or stored
-    Descriptor descriptor;
-};
-std::optional<TrustedFile> read_trusted(const Descriptor &folder, const std::string &name);
-
-// Under another name first, then renamed: nobody sees a part of it. False with errno.
-bool write_whole(const Descriptor &folder, const std::string &name, std::string_view bytes);
 
 struct OwnFile {
     std::string name;
     bool temporary = false;
     std::int64_t bytes = 0;
-    timespec used{};
+    timespec used{}; // when it was last loaded or stored
 };
 std::vector<OwnFile> own_files(const Descriptor &folder); // that the cache has made
 
-bool remove_own(const Descriptor &folder, const std::string &name); // nothing that belongs to another user
+// Once a process and folder.
+void warn_of_folder(const CacheSettings &settings, const std::string &folder, const std::string &problem);
 
 // Compiled kernels and orders that searches have found, on disk, each in a file that says what it is. Readers
 // take no lock; a file that is not what it should be is replaced, and never makes a call fail.

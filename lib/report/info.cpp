@@ -1,7 +1,6 @@
 #include "lib/plan/engines.hpp"
 #include "lib/report/report.hpp"
 
-#include "jit/compile/cache_file.hpp"
 #include "jit/compile/disk_cache.hpp"
 #include "jit/compile/nvrtc.hpp"
 #include "jit/driver/gpu.hpp"

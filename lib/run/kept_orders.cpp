@@ -1,6 +1,5 @@
 #include "lib/run/kept_orders.hpp"
 
-#include "jit/compile/cache_file.hpp"
 #include "jit/compile/digest.hpp"
 #include "jit/compile/disk_cache.hpp"
 #include "jit/text/text.hpp"

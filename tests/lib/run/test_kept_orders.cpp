@@ -1,7 +1,6 @@
 // Orders that searches have found, kept in the folder of kernels: a plan made with them is the plan made
 // without; what is no order of its block, damaged, or another's is not used, and is replaced.
 #include "bench/families.hpp"
-#include "jit/compile/cache_file.hpp"
 #include "jit/compile/disk_cache.hpp"
 #include "lib/run/kept_orders.hpp"
 #include "lib/saved/bytes.hpp"
