@@ -1,8 +1,8 @@
 // ---- Sub-permanents of a line, by sums over signs ---------------------------------------------------------
 //
-// jit/lanes/left_out_sums.cpp's, on left_out.cuh, of columns that count once each: a step there is one of each
-// way to take the columns that the threads do not tell apart. A warp's first eight sums the terms, of real
-// numbers the last one absolute values.
+// jit/lanes/left_out_sums.cpp's, on left_out.cuh, of columns that count once each: a step there is one of
+// each way to take the columns that the threads do not tell apart. A warp's first eight sums the terms, of
+// real numbers the last one absolute values.
 
 constexpr u32 step_bits = 6, chunks = 1u << (step_bits - lane_bits), additions_between_flushes = 16;
 

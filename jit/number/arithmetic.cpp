@@ -8,7 +8,8 @@ namespace {
 struct Text {
     const char *name, *type;
 };
-constexpr Text texts[] = { // in the order of Arithmetic
+constexpr Text texts[] = {
+    // in the order of Arithmetic
     {"double", "Real<double>"},
     {"complex", "Complex<Real<double>>"},
     {"dd", "DD<double>"},
