@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -124,36 +125,29 @@ template <class F> void for_entries(const LineNumbers &of, const F &f) {
 // About that of the edges, by a few steps of the power method for singular values, and a loop's mean size: of
 // nonnegative numbers what the lines' sums are.
 double spectral_norm(const LineNumbers &numbers) {
-    struct Complex {
-        double re = 0, im = 0;
-        void add(const Complex &a, const Complex &x) {
-            re += a.re * x.re - a.im * x.im;
-            im += a.re * x.im + a.im * x.re;
-        }
-        double square() const { return re * re + im * im; }
-    };
+    using Complex = std::complex<double>;
     constexpr int steps = 5;
     const std::size_t n = at(2 * numbers.pairs), parts = at(parts_of(numbers.arithmetic));
     double norm = 0, loops = 0;
-    std::vector<Complex> x(n, {1, 0});
+    std::vector<Complex> x(n, 1);
     for (int step = 0; step < steps; ++step) {
         std::vector<Complex> y(n);
         loops = 0;
         for_entries(numbers, [&](std::size_t i, std::size_t j, std::size_t k) {
             const double *const p = &numbers.entries[k * parts];
-            const Complex a{p[0], is_complex(numbers.arithmetic) ? p[parts / 2] : 0};
+            const Complex a(p[0], is_complex(numbers.arithmetic) ? p[parts / 2] : 0);
             if (j == n) {
-                loops += std::sqrt(a.square());
+                loops += std::sqrt(std::norm(a));
             } else {
-                y[i].add(a, x[j]);
-                y[j].add(a, x[i]);
+                y[i] += a * x[j];
+                y[j] += a * x[i];
             }
         });
         double squares = 0;
-        for (const Complex &z : y) squares += z.square();
+        for (const Complex &z : y) squares += std::norm(z);
         norm = std::sqrt(squares / static_cast<double>(n));
         if (!(norm > 0)) break;
-        for (std::size_t i = 0; i < n; ++i) x[i] = {y[i].re / norm, -y[i].im / norm};
+        for (std::size_t i = 0; i < n; ++i) x[i] = std::conj(y[i]) / norm;
     }
     return norm + loops / static_cast<double>(n);
 }

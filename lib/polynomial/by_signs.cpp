@@ -148,7 +148,7 @@ void PolynomialSums::put_coefficient(const LineSums &sums, int k, Outcome &to) c
     const std::int64_t exp2 = exp2_of_all_ - n + k * exp2_;
     const Scaled error = make_scaled(all * (1 + 0x1p-40), exp2);
     const auto number = [&](double x, double rest) {
-        return exact_number(make_scaled(x, exp2)) + exact_number(make_scaled(rest, exp2));
+        return mpq_class(exact_number(make_scaled(x, exp2)) + exact_number(make_scaled(rest, exp2)));
     };
     if (shape_.dd && (sum.im != 0 || sum.re_rest != 0))
         set_value(to, WideBall{{number(sum.re, sum.re_rest), number(sum.im, sum.im_rest)}, error});
