@@ -98,8 +98,8 @@ template <class N> class BoundedNumbers : public BoundedOperations<N> {
     using Arithmetic = typename Plain::Arithmetic;
 
   public:
-    using typename Operations::Number, typename Operations::Factor;
     using Operations::has_exponents;
+    using typename Operations::Number, typename Operations::Factor;
     static constexpr bool is_slow = false;
 
     explicit BoundedNumbers(const FrontierLedger &ledger) : ledger_(ledger) {}

@@ -254,7 +254,7 @@ std::vector<Outcome> float_terms(const PeriodicPlan &plan, std::int64_t first, s
                : terms_in<Signed<Real<double>>>(plan, plan.values, first, count, Arithmetic::real);
 }
 
-double most_bits(const PeriodicPlan &plan, std::int64_t m) {
+double most_term_bits(const PeriodicPlan &plan, std::int64_t m) {
     std::vector<std::vector<double>> log2_of(static_cast<std::size_t>(plan.matrix.rows)); // may lie far apart
     for (std::size_t k = 0; k < plan.matrix.entries.size(); ++k) {
         const Tracked size = magnitude_of(plan.values[k]);
@@ -278,7 +278,7 @@ double most_bits(const PeriodicPlan &plan, std::int64_t m) {
 
 double estimated_bits(const PeriodicPlan &plan, std::int64_t m) {
     const std::vector<Gaussian> sizes = magnitudes_of(plan);
-    if (plan.tables || !is_bracketed(plan, sizes)) return most_bits(plan, m);
+    if (plan.tables || !is_bracketed(plan, sizes)) return most_term_bits(plan, m);
     const Growth growth = growth_of_sizes(plan, sizes);
     return std::log2(std::max(growth.value, 1.0)) * static_cast<double>(m) + 2;
 }
@@ -287,7 +287,7 @@ std::vector<std::int64_t> term_bits(const PeriodicPlan &plan, std::int64_t first
     if (plan.tables) {
         std::vector<std::int64_t> bits;
         for (std::int64_t m = first; m < first + count; ++m)
-            bits.push_back(static_cast<std::int64_t>(most_bits(plan, m)) + 1);
+            bits.push_back(static_cast<std::int64_t>(most_term_bits(plan, m)) + 1);
         return bits;
     }
     const std::vector<Gaussian> sizes = magnitudes_of(plan);

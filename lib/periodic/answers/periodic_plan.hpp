@@ -117,7 +117,7 @@ double estimated_bits(const PeriodicPlan &plan, std::int64_t m);
 // The same, soon said and too many: of open ends without head and tail |a(m)| < 2^this. Of a row with the
 // entries x_1 >= x_2 >= ... its factor is the sum over k of (x_k - x_{k+1}) (k!)^(1/k) (Soules, Linear
 // Multilinear Algebra 51 (2003)).
-double most_bits(const PeriodicPlan &plan, std::int64_t m);
+double most_term_bits(const PeriodicPlan &plan, std::int64_t m);
 
 // The least length for which the operator is squared, for one term; 0: none.
 std::int64_t squared_from(const PeriodicPlan &plan, bool dd);

@@ -67,7 +67,7 @@ double seconds_exactly(const AskedTerms &asked, double soon, double late) {
         return exact_seconds(*asked.plan, asked.first, asked.count, bits + factor) /
                asked.plan->options.threads;
     };
-    const double at_most = seconds(most_bits(*asked.plan, asked.last())), at_least = seconds(0);
+    const double at_most = seconds(most_term_bits(*asked.plan, asked.last())), at_least = seconds(0);
     if (at_most < soon || at_least > late) return at_least > late ? at_least : at_most;
     return seconds(estimated_bits(*asked.plan, asked.last()));
 }
@@ -120,7 +120,7 @@ bool wants_written(const PeriodicPlan &plan, std::int64_t last, double instant_s
     if (!plan.tables || !plan.may_be_written || options.device == Device::gpu || options.modulus != 0 ||
         !takes_doubles)
         return false;
-    const double by_table = exact_seconds(plan, last, 1, most_bits(plan, last)) / options.threads;
+    const double by_table = exact_seconds(plan, last, 1, most_term_bits(plan, last)) / options.threads;
     return by_table > std::max(of_move * plan.moves(), automatic ? instant_seconds : 0.0);
 }
 
@@ -349,7 +349,7 @@ double periodic_seconds(const PeriodicPlan &plan, std::int64_t first, std::int64
     const bool is_exact = options.precision == Precision::exact,
                is_open = options.precision == Precision::automatic;
     if (options.modulus != 0) return modular_seconds(plan, options.modulus, first, count) / options.threads;
-    const double bits = most_bits(plan, first + count - 1),
+    const double bits = most_term_bits(plan, first + count - 1),
                  exactly = exact_seconds(plan, first, count, bits) / options.threads;
     if (is_exact || (is_open && plan.integers && exactly <= instant_seconds)) return exactly;
     return float_seconds(plan, first, count, options.precision == Precision::dd) / options.threads;

@@ -1,5 +1,12 @@
 #include "lib/periodic/period/period_walk.hpp"
 
+#include "preprocess/limits.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
 namespace libperm {
 namespace {
 

@@ -8,6 +8,8 @@
 #include "lib/periodic/period/period_levels.hpp"
 #include "lib/run/call.hpp"
 #include "lib/run/numbered_sum.hpp"
+#include "preprocess/frontier_steps.hpp"
+#include "preprocess/limits.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
