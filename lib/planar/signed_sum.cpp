@@ -3,6 +3,8 @@
 #include "lib/planar/determinant.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <functional>
 #include <iterator>
 #include <utility>
 
@@ -45,27 +47,23 @@ bool is_odd_number_in(const std::vector<std::int32_t> &entries, const std::vecto
            0;
 }
 
-// By the values on the basis, and which of its cycles cross an odd number of times.
-class QuadraticForm {
-  public:
-    std::vector<char> value;
-    std::vector<std::vector<char>> crosses;
+// By the values on the basis, a bit each, and which of its cycles cross an odd number of times.
+struct QuadraticForm {
+    std::uint32_t value = 0;
+    std::vector<std::uint32_t> crosses; // by cycle
 
     bool is_arf_negative() const {
         std::int64_t sum = 0;
-        for (std::uint32_t of = 0; of < std::uint32_t{1} << value.size(); ++of) sum += at_sum(of) ? -1 : 1;
+        for (std::uint32_t of = 0; of < std::uint32_t{1} << crosses.size(); ++of) sum += at_sum(of) ? -1 : 1;
         return sum < 0;
     }
 
   private:
     bool at_sum(std::uint32_t of) const {
-        bool odd = false;
-        for (std::size_t x = 0; x < value.size(); ++x) {
-            if ((of >> x & 1) == 0) continue;
-            odd ^= value[x] != 0;
-            for (std::size_t y = 0; y < x; ++y) odd ^= (of >> y & 1) != 0 && crosses[x][y] != 0;
-        }
-        return odd;
+        int odd = std::popcount(of & value);
+        for (std::size_t x = 0; x < crosses.size(); ++x)
+            if ((of >> x & 1) != 0) odd += std::popcount(of & crosses[x] & ((std::uint32_t{1} << x) - 1));
+        return odd % 2 != 0;
     }
 };
 
@@ -88,42 +86,13 @@ QuadraticForm form_of(const PatternGraph &graph, const Rotation &rotation, const
         const std::vector<std::int32_t> side = on_one_side(rotation, cycle);
         bool odd = cycle.size() % 4 == 0;
         for (const Dart d : cycle) odd ^= signs.is_negative()[at(entry_of(d))] != 0;
-        form.value.push_back(odd ^ is_odd_number_in(side, is_matched));
-        std::vector<char> &crosses = form.crosses.emplace_back();
-        for (const std::vector<char> &other : cycles) crosses.push_back(is_odd_number_in(side, other));
+        form.value |= std::uint32_t{odd != is_odd_number_in(side, is_matched)} << form.crosses.size();
+        std::uint32_t &crosses = form.crosses.emplace_back(0);
+        for (std::size_t y = 0; y < cycles.size(); ++y)
+            crosses |= std::uint32_t{is_odd_number_in(side, cycles[y])} << y;
     }
     return form;
 }
-
-// Sets of crossings that share no line, one after the other: the last choice is taken back, or left out.
-class CompatibleSets {
-  public:
-    CompatibleSets(const PatternGraph &graph, const SignedSum &sum)
-        : graph_(graph), sum_(sum), is_used_(at(graph.lines()), 0) {}
-
-    // of(chosen): false stops.
-    template <class Of> bool each(const Of &of, std::size_t from = 0) {
-        if (!of(chosen_)) return false;
-        for (std::size_t c = from; c < sum_.choices.size(); ++c) {
-            const std::int32_t entry = sum_.choices[c].crossing;
-            char &row = is_used_[at(graph_.row_of(entry))], &column = is_used_[at(graph_.column_of(entry))];
-            if (row || column) continue;
-            row = column = 1;
-            chosen_.push_back(static_cast<std::int32_t>(c));
-            const bool goes_on = each(of, c + 1);
-            chosen_.pop_back();
-            row = column = 0;
-            if (!goes_on) return false;
-        }
-        return true;
-    }
-
-  private:
-    const PatternGraph &graph_;
-    const SignedSum &sum_;
-    std::vector<char> is_used_; // by line
-    std::vector<std::int32_t> chosen_;
-};
 
 bool is_odd_between(const Matching &matching, const Matching &other) {
     std::vector<std::int32_t> to;
@@ -197,16 +166,14 @@ SignedSum sum_on_surface(const PatternGraph &graph, const Rotation &rotation, co
 
     SignedSum sum;
     sum.is_negative = signs.is_negative();
-    sum.genus = static_cast<std::int32_t>(first.value.size() / 2);
+    sum.genus = static_cast<std::int32_t>(first.crosses.size() / 2);
     for (const std::int32_t entry : signs.around_handles()) sum.choices.push_back({signs.flips_with(entry)});
-    for (std::uint32_t of = 0; of < std::uint32_t{1} << first.value.size(); ++of) {
+    for (std::uint32_t of = 0; of < std::uint32_t{1} << first.crosses.size(); ++of) {
         QuadraticForm form = first;
+        form.value ^= of;
         SignedSum::Term term;
-        for (std::size_t x = 0; x < first.value.size(); ++x) {
-            if ((of >> x & 1) == 0) continue;
-            form.value[x] ^= 1;
-            term.choices.push_back(static_cast<std::int32_t>(x));
-        }
+        for (std::size_t x = 0; x < first.crosses.size(); ++x)
+            if ((of >> x & 1) != 0) term.choices.push_back(static_cast<std::int32_t>(x));
         term.is_odd = form.is_arf_negative();
         const std::vector<signed char> factors = sum.factors(graph, term);
         for (std::size_t e = 0; e < factors.size(); ++e) term.is_odd ^= is_matched[e] && factors[e] < 0;
@@ -245,15 +212,29 @@ std::optional<SignedSum> sum_over_crossings(const Pattern &a, const std::vector<
         for (std::int32_t &entry : flips) entry = entries[at(entry)];
         sum.choices.push_back({std::move(flips), crossing});
     }
+    // Sets of crossings that share no line: the last choice is taken back, or left out. False: too many.
+    std::vector<char> is_used(at(graph.lines()), 0);
+    std::vector<std::int32_t> chosen;
     std::size_t sets = 0;
-    const bool are_few = CompatibleSets(graph, sum).each([&](const std::vector<std::int32_t> &chosen) {
+    const std::function<bool(std::size_t)> take_from = [&](std::size_t first) {
         poll();
         if (++sets > most) return false;
         SignedSum::Term term{chosen};
         if (has_matchings(a, sum.factors(graph, term), matching, term)) sum.terms.push_back(std::move(term));
+        for (std::size_t c = first; c < sum.choices.size(); ++c) {
+            const std::int32_t entry = sum.choices[c].crossing;
+            char &row = is_used[at(graph.row_of(entry))], &column = is_used[at(graph.column_of(entry))];
+            if (row || column) continue;
+            row = column = 1;
+            chosen.push_back(static_cast<std::int32_t>(c));
+            const bool goes_on = take_from(c + 1);
+            chosen.pop_back();
+            row = column = 0;
+            if (!goes_on) return false;
+        }
         return true;
-    });
-    if (!are_few) return {};
+    };
+    if (!take_from(0)) return {};
     return sum;
 }
 
