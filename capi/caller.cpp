@@ -1,16 +1,11 @@
 #include "capi/caller.hpp"
-#include "lib/base/error.hpp"
 #include "lib/execute/execute.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
 #include <atomic>
-#include <cstddef>
 #include <cstdlib>
 #include <cstring>
-#include <new>
-#include <string>
-#include <utility>
 
 namespace capi {
 
@@ -107,8 +102,6 @@ void fill(perm_result &result, const libperm::Options &options, libperm::ExactMu
 }
 
 namespace {
-
-using libperm::Error;
 
 // A fixed buffer: telling of a failure must not fail.
 thread_local char error_text[2048] = "";

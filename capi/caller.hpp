@@ -86,7 +86,6 @@ void fill(perm_result &result, const libperm::Options &options, libperm::ExactMu
 libperm::Answer answer_of(const libperm::Plan &plan, const libperm::Outcome &outcome);
 
 // How long the parts of a call take.
-
 class Stopwatch {
   public:
     double lap() { // seconds since the last lap

@@ -1,13 +1,11 @@
 #include "capi/compute.hpp"
 #include "capi/caller.hpp"
-#include "lib/base/error.hpp"
 #include "lib/base/log.hpp"
 #include "lib/base/system.hpp"
 #include "lib/base/threads.hpp"
 #include "lib/execute/execute.hpp"
 #include "lib/execute/matrix_bounds.hpp"
 #include "lib/execute/plan_task.hpp"
-#include "lib/glynn/calls/small_calls.hpp"
 #include "lib/glynn/multiplicities/exact_multiplicities.hpp"
 #include "lib/glynn/multiplicities/line_classes.hpp"
 #include "lib/input/call_watch.hpp"
@@ -21,7 +19,6 @@
 #include <cstddef>
 #include <limits>
 #include <optional>
-#include <string>
 #include <utility>
 
 namespace capi {
@@ -285,27 +282,15 @@ bool compute_by_sum(const perm_csr *a, const perm_opts *opts, perm_result *resul
     return true;
 }
 
-void compute_otherwise(const perm_csr *a, const perm_opts *opts, perm_result &r) {
-    const libperm::Options options = libperm::read_options(opts, libperm::ApiCall::compute);
-    const libperm::CurrentCall current(options);
-    compute_otherwise(a, options, r);
-}
-
-void compute_otherwise(const perm_csr *a, const libperm::Options &options, perm_result &r) {
+std::unique_ptr<perm_plan> compute_otherwise(const perm_csr *a, const libperm::Options &options,
+                                             perm_result &r, WithPlan wanted) {
+    std::unique_ptr<perm_plan> plan;
     const auto work = [&] {
-        if (!compute_line_classes(a, options, r)) compute_by_plan(a, options, r);
+        if (wanted == WithPlan::yes || !compute_line_classes(a, options, r))
+            plan = compute_by_plan(a, options, r);
         r.entry_rounding = rounding_of(*a, options.function, r);
     };
     telling_interval(options, work, a);
-}
-
-std::unique_ptr<perm_plan> compute_by_plan(const perm_csr *a, const perm_opts *opts, perm_result &r) {
-    const libperm::Options options = libperm::read_options(opts, libperm::ApiCall::compute);
-    const libperm::CurrentCall current(options);
-    std::unique_ptr<perm_plan> plan;
-    telling_interval(
-        options, [&] { plan = compute_by_plan(a, options, r); }, a);
-    r.entry_rounding = rounding_of(*a, options.function, r);
     return plan;
 }
 

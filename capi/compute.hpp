@@ -48,10 +48,11 @@ libperm::Values values_for(const libperm::InputPattern &input, const perm_csr &a
 // otherwise.
 bool compute_by_sum(const perm_csr *a, const perm_opts *opts, perm_result *result);
 
-// Into a cleared result. The plan only tells of the computation; none of thousands of each kind.
-void compute_otherwise(const perm_csr *a, const perm_opts *opts, perm_result &r);
-void compute_otherwise(const perm_csr *a, const libperm::Options &options, perm_result &r);
-std::unique_ptr<perm_plan> compute_by_plan(const perm_csr *a, const perm_opts *opts, perm_result &r);
+// Into a cleared result. Returns the plan that it went by, which only tells of the computation; where none is
+// wanted, thousands of each kind need none.
+enum class WithPlan { no, yes };
+std::unique_ptr<perm_plan> compute_otherwise(const perm_csr *a, const libperm::Options &options,
+                                             perm_result &r, WithPlan wanted = WithPlan::no);
 
 // How a single computation goes where not by this plan of the matrix, in words; else empty.
 std::string way_beside_plan(const perm_csr *a, const libperm::Options &options, const libperm::Plan &plan);

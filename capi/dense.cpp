@@ -145,8 +145,6 @@ bool put_at_once(const libperm::DenseNumbers &glynn, const Places &places, std::
 
 } // namespace
 
-extern "C" {
-
 perm_status perm_permanents(const perm_dense *a, const perm_opts *opts, void *permanents,
                             double *error_bounds) {
     return guarded([&] {
@@ -175,11 +173,7 @@ perm_status perm_permanents(const perm_dense *a, const perm_opts *opts, void *pe
     });
 }
 
-} // extern "C"
-
 // perm_sub_permanents, perm_gradients: of dense matrices, without a plan.
-
-using capi::guarded;
 
 namespace {
 
@@ -229,8 +223,6 @@ void run(const libperm::DenseMinors &minors, const libperm::Options &options,
 
 } // namespace
 
-extern "C" {
-
 perm_status perm_sub_permanents(const perm_dense *a, const perm_opts *opts, void *sub_permanents,
                                 double *error_bounds) {
     return computed(libperm::ApiCall::sub_permanents, opts, is_short(a, opts),
@@ -249,5 +241,3 @@ perm_status perm_gradients(const perm_dense *a, const perm_opts *opts, void *gra
                              static_cast<double *>(permanents), permanent_bounds});
                     });
 }
-
-} // extern "C"

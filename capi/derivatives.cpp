@@ -93,8 +93,6 @@ void gradients_into(const perm_plan &plan, const void *values, std::int64_t stri
 
 } // namespace
 
-extern "C" {
-
 perm_status perm_plan_gradient(const perm_plan *plan, const void *values, void *gradient,
                                double *error_bounds, perm_result *result) {
     perm_result unwanted = PERM_RESULT_INIT;
@@ -153,13 +151,7 @@ perm_status perm_plan_hessian_product(const perm_plan *plan, const void *values,
     });
 }
 
-} // extern "C"
-
 // Probabilities of entries and of unmatched lines (lib/marginals).
-
-using capi::guarded;
-using capi::into;
-using libperm::Error;
 
 namespace {
 
@@ -226,8 +218,6 @@ bool without_plan(const perm_csr *a, const perm_opts *opts, const libperm::Margi
 
 } // namespace
 
-extern "C" {
-
 perm_status perm_marginals(const perm_csr *a, const perm_opts *opts, double *marginals, double *error_bounds,
                            perm_result *result) {
     perm_result unwanted = PERM_RESULT_INIT;
@@ -273,5 +263,3 @@ perm_status perm_plan_marginals_batch(const perm_plan *plan, const void *values,
         of_failure.keep();
     });
 }
-
-} // extern "C"

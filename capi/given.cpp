@@ -1,6 +1,5 @@
 #include "capi/given.hpp"
 
-#include "capi/periodic_handle.hpp"
 #include "capi/plan_execute.hpp"
 #include "lib/base/error.hpp"
 #include "lib/input/matrix.hpp"

@@ -1,17 +1,35 @@
-// What a task is made of, as a caller gives it or as it was saved.
+// What a task is made of, as a caller gives it or as it was saved; and what a caller's perm_periodic_plan
+// points to.
 #pragma once
 
-#include "capi/task_source.hpp"
+#include "capi/saved_task.hpp"
+#include "lib/input/option_table.hpp"
+#include "lib/periodic/answers/generating_function.hpp"
+#include "lib/periodic/answers/periodic_plan.hpp"
 #include "lib/run/task_parts.hpp"
-
-#include <perm.h>
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <optional>
+#include <perm.h>
 #include <string>
 #include <string_view>
 
+struct perm_periodic_plan {
+    libperm::PeriodicPlan plan;
+    capi::TaskSource source; // of its tasks, but for their lengths and their way
+    // Found once: a text is asked for twice, of what size it is and then what it says.
+    mutable std::mutex function_mutex;
+    mutable std::optional<libperm::GeneratingFunction> function;
+};
+
 namespace capi {
+
+// Throws Error of a null pointer, or of one with options that do not count for the call.
+void require_executable(const perm_periodic_plan *plan, libperm::ApiCall call);
+
+std::unique_ptr<perm_periodic_plan> periodic_plan(const perm_periodic *a, const perm_opts *opts);
 
 // The arguments of a call: of each kind of task some of these. `count`: of a batch's matrices, or of terms.
 struct Given {

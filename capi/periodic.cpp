@@ -1,6 +1,6 @@
 // perm_periodic_*: matrices that repeat, but for their terms (capi/perm_task.cpp).
 #include "capi/caller.hpp"
-#include "capi/periodic_handle.hpp"
+#include "capi/given.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/threads.hpp"
 #include "lib/periodic/answers/periodic_plan.hpp"

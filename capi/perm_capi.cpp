@@ -1,10 +1,10 @@
-// The C API, but for what lies in files of its own: results, plans, bounds, and what the library tells of
-// itself.
+// The C API, but for what lies in files of its own: results, plans, bounds, samples, and what the library
+// tells of itself.
 
 #include "capi/caller.hpp"
 #include "capi/compute.hpp"
 #include "capi/plan_execute.hpp"
-#include "capi/task_source.hpp"
+#include "capi/tasks.hpp"
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/log.hpp"
@@ -15,16 +15,16 @@
 #include "lib/input/options.hpp"
 #include "lib/plan/plan.hpp"
 #include "lib/report/report.hpp"
+#include "lib/samples/boson/boson_task.hpp"
+#include "lib/samples/sample_task.hpp"
 
-#include <algorithm>
-#include <cstddef>
-#include <cstring>
+#include <cstdint>
 #include <memory>
-#include <new>
+#include <optional>
 #include <perm.h>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 namespace {
 
@@ -40,9 +40,14 @@ using capi::write_bytes;
 using capi::write_text;
 using libperm::Error;
 
-} // namespace
+std::unique_ptr<perm_plan> compute_otherwise(const perm_csr *a, const perm_opts *opts, perm_result &r,
+                                             capi::WithPlan wanted) {
+    const libperm::Options options = libperm::read_options(opts, libperm::ApiCall::compute);
+    const libperm::CurrentCall current(options);
+    return capi::compute_otherwise(a, options, r, wanted);
+}
 
-extern "C" {
+} // namespace
 
 const char *perm_status_text(perm_status status) {
     constexpr struct {
@@ -80,7 +85,7 @@ perm_status perm_compute(const perm_csr *a, const perm_opts *opts, perm_result *
     bool is_answered = false;
     const perm_status status = guarded([&] { is_answered = capi::compute_by_sum(a, opts, result); });
     if (is_answered || status != PERM_OK) return status;
-    return into(result, [&](perm_result &r) { capi::compute_otherwise(a, opts, r); });
+    return into(result, [&](perm_result &r) { compute_otherwise(a, opts, r, capi::WithPlan::no); });
 }
 
 perm_status perm_compute_with_plan(const perm_csr *a, const perm_opts *opts, perm_result *result,
@@ -89,7 +94,7 @@ perm_status perm_compute_with_plan(const perm_csr *a, const perm_opts *opts, per
     return into(result, [&](perm_result &r) {
         if (!plan) throw Error(PERM_BAD_ARGUMENT, "the place for the plan is a null pointer");
         *plan = (capi::compute_by_sum(a, opts, &r) ? capi::plan_beside_sum(a, opts)
-                                                   : capi::compute_by_plan(a, opts, r))
+                                                   : compute_otherwise(a, opts, r, capi::WithPlan::yes))
                     .release();
     });
 }
@@ -198,15 +203,9 @@ perm_status perm_set_log_level(int level) {
     });
 }
 
-} // extern "C"
-
 // perm_bounds (lib/bounds).
 
-using capi::guarded;
-
 namespace {
-
-constexpr perm_interval no_interval = PERM_INTERVAL_INIT;
 
 void require_place(const perm_interval *bounds) {
     if (!bounds) throw libperm::Error(PERM_BAD_ARGUMENT, "the place for the bounds is a null pointer");
@@ -231,12 +230,10 @@ void put(const libperm::MatrixBounds &found, perm_interval &bounds) {
 
 } // namespace
 
-extern "C" {
-
 perm_status perm_bounds(const perm_csr *a, const perm_opts *opts, perm_interval *bounds) {
     return guarded([&] {
         require_place(bounds);
-        *bounds = no_interval;
+        *bounds = PERM_INTERVAL_INIT;
         capi::Stopwatch watch;
         const libperm::Options options = libperm::read_options(opts, libperm::ApiCall::bounds);
         const libperm::CurrentCall current(options);
@@ -250,4 +247,94 @@ perm_status perm_bounds(const perm_csr *a, const perm_opts *opts, perm_interval 
     });
 }
 
-} // extern "C"
+// perm_sample, perm_sampler and perm_sample_photons (lib/samples): at once, and some at a time.
+
+using libperm::TaskIdentity;
+
+namespace {
+
+void require_place(std::int64_t count, const std::int64_t *columns) {
+    if (!columns && count > 0) throw Error(PERM_BAD_ARGUMENT, "the place for the samples is a null pointer");
+}
+
+// As a task, which goes on from its checkpoint.
+void draw_kept(const capi::Given &given, std::int64_t *columns) {
+    const perm_task task(given);
+    require_place(task.room().columns, columns);
+    perm_answer answer = PERM_ANSWER_INIT;
+    answer.columns = columns;
+    task.run(answer);
+}
+
+} // namespace
+
+struct perm_sampler {
+  public:
+    perm_sampler(const perm_csr *a, libperm::Options options, std::int64_t shots, std::uint64_t seed)
+        : options_(std::move(options)), call_(options_) {
+        const libperm::PolledScope scope(&call_);
+        capi::require_shots(shots);
+        const libperm::InputPattern input = capi::pattern_for(a, options_.function);
+        const libperm::Values values = capi::values_for(input, *a);
+        samples_.emplace(input, values, shots, seed, options_);
+    }
+
+    void draw(std::int64_t count, std::int64_t *columns) {
+        require_place(count * samples_->rows(), columns);
+        const libperm::PolledScope scope(&call_);
+        samples_->draw(count, columns);
+        if (samples_->left() == 0) call_.finish();
+    }
+
+  private:
+    const libperm::Options options_;
+    libperm::Call call_;
+    std::optional<libperm::MatchingSamples> samples_;
+};
+
+perm_status perm_sample(const perm_csr *a, const perm_opts *opts, int64_t shots, uint64_t seed,
+                        int64_t *columns) {
+    return guarded([&] {
+        libperm::Options options = libperm::read_options(opts, libperm::ApiCall::sample);
+        if (!options.checkpoint.empty())
+            return draw_kept(
+                {.kind = TaskIdentity::samples, .opts = opts, .matrix = a, .shots = shots, .seed = seed},
+                columns);
+        perm_sampler(a, std::move(options), shots, seed).draw(shots, columns);
+    });
+}
+
+perm_status perm_sampler_create(const perm_csr *a, const perm_opts *opts, int64_t shots, uint64_t seed,
+                                perm_sampler **sampler) {
+    return capi::made(sampler, "sampler", [&] {
+        return std::make_unique<perm_sampler>(
+            a, libperm::read_options(opts, libperm::ApiCall::sampler_create), shots, seed);
+    });
+}
+
+perm_status perm_sampler_draw(perm_sampler *sampler, int64_t count, int64_t *columns) {
+    return guarded([&] {
+        if (!sampler) throw Error(PERM_BAD_ARGUMENT, "the sampler is a null pointer");
+        sampler->draw(count, columns);
+    });
+}
+
+perm_status perm_sampler_destroy(perm_sampler *sampler) {
+    return guarded([&] { delete sampler; });
+}
+
+perm_status perm_sample_photons(const perm_boson *a, const perm_opts *opts, int64_t shots, uint64_t seed,
+                                int64_t *occupations) {
+    return guarded([&] {
+        const libperm::Options options = libperm::read_options(opts, libperm::ApiCall::sample_photons);
+        libperm::checked_photons(a, shots);
+        require_place(shots, occupations);
+        if (!options.checkpoint.empty())
+            return draw_kept(
+                {.kind = TaskIdentity::photons, .opts = opts, .photons = a, .shots = shots, .seed = seed},
+                occupations);
+        const libperm::CurrentCall current(options);
+        libperm::BosonTask(a, shots, seed, options).draw(occupations);
+        libperm::call().finish();
+    });
+}

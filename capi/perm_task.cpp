@@ -2,7 +2,7 @@
 
 #include "capi/caller.hpp"
 #include "capi/compute.hpp"
-#include "capi/periodic_handle.hpp"
+#include "capi/given.hpp"
 #include "capi/plan_execute.hpp"
 #include "capi/tasks.hpp"
 #include "jit/text/text.hpp"
@@ -120,8 +120,6 @@ class Place {
 };
 
 } // namespace
-
-extern "C" {
 
 perm_status perm_task_plan(const perm_plan *plan, const void *values, perm_task **task) {
     return made(task, {.kind = TaskIdentity::plan, .plan = plan, .values = values});
@@ -254,13 +252,7 @@ perm_status perm_task_destroy(perm_task *task) {
     return PERM_OK;
 }
 
-} // extern "C"
-
 // What is a task, made and run in one call.
-
-using capi::guarded;
-using libperm::Error;
-using libperm::TaskIdentity;
 
 namespace {
 
@@ -290,8 +282,6 @@ perm_status by_size(const capi::Given &given, std::int64_t count, perm_result *r
 }
 
 } // namespace
-
-extern "C" {
 
 perm_status perm_estimate(const perm_csr *a, const perm_opts *opts, const perm_estimate_opts *estimate_opts,
                           perm_estimated *estimate) {
@@ -354,8 +344,6 @@ perm_status perm_periodic_terms(const perm_periodic_plan *plan, int64_t first, i
     });
 }
 
-} // extern "C"
-
 // perm_plan_execute_batch (lib/execute/batch).
 
 namespace {
@@ -390,8 +378,8 @@ void execute(const perm_plan *plan, const void *values, std::int64_t stride, std
 
 } // namespace
 
-extern "C" perm_status perm_plan_execute_batch(const perm_plan *plan, const void *values, int64_t stride,
-                                               int64_t count, perm_result *results) {
+perm_status perm_plan_execute_batch(const perm_plan *plan, const void *values, int64_t stride, int64_t count,
+                                    perm_result *results) {
     return capi::guarded([&] {
         if (count > 0) capi::require_result(results);
         if (!plan || plan->plan.options.checkpoint.empty())

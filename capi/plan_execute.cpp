@@ -1,7 +1,6 @@
 #include "capi/plan_execute.hpp"
 
 #include "capi/caller.hpp"
-#include "capi/compute.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/threads.hpp"
 #include "lib/execute/plan_task.hpp"

@@ -1,7 +1,6 @@
 #include "capi/tasks.hpp"
 #include "capi/caller.hpp"
 #include "capi/compute.hpp"
-#include "capi/periodic_handle.hpp"
 #include "capi/plan_execute.hpp"
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
@@ -23,9 +22,7 @@
 #include "lib/tape/tape_run.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <utility>
 #include <variant>

@@ -1,5 +1,5 @@
-// What a caller's perm_task points to: a task of the library, what it is of and how its answer is told. One
-// class for all kinds, which differ in a row of a table.
+// The kinds of tasks, each a row of a table: how it is made of what is given, and how a caller's answer tells
+// what it comes to; and the one class of all that a caller's perm_task points to.
 #pragma once
 
 #include "capi/given.hpp"
@@ -49,9 +49,6 @@ void require_place(const perm_estimated *estimate);
 void require_shots(std::int64_t shots);
 
 } // namespace capi
-
-// What a caller's perm_task points to: a task of the library, what it is of and how its answer is told. One
-// class for all kinds, which differ in a row of a table.
 
 struct perm_task {
   public:

@@ -1,12 +1,10 @@
 #include "answer.hpp"
 
 #include "commands.hpp"
-#include "output.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <cstdlib>
 #include <fmt/core.h>
 #include <limits>

@@ -4,7 +4,8 @@
 #include "job.hpp"
 #include "lib/base/durable_file.hpp"
 #include "lib/base/json.hpp"
-#include "option_table.hpp"
+#include "matrix_file.hpp"
+#include "options.hpp"
 #include "output.hpp"
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include <fmt/core.h>
 #include <iterator>
 #include <limits>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -62,7 +64,7 @@ template <class Work> auto to_go_on(const Options &options, const Work &work) {
     } catch (const Error &error) {
         const bool stopped = error.status() == PERM_CANCELLED || error.status() == PERM_REFUSED_TIME;
         if (!stopped || !libperm::exists(options.checkpoint)) throw;
-        throw Error(error.status(), error.what() + how_to_go_on(options));
+        throw Error(error.status(), error.what() + options.how_to_go_on());
     }
 }
 
@@ -220,54 +222,34 @@ Field field_of(const FileMatrix &a) {
 }
 
 FileMatrix identity(std::int64_t n) {
-    FileMatrix a;
-    a.n_rows = a.n_cols = n;
-    a.pattern = true;
-    for (std::int64_t i = 0; i < n; ++i) {
-        a.col_idx.push_back(i);
-        a.row_ptr.push_back(i + 1);
-    }
-    return a;
+    FileRoom room("", unlimited);
+    FileEntries entries(room);
+    for (std::int64_t i = 0; i < n; ++i) entries.add(i, i, {1, ""}, i);
+    return entries.matrix(n, n, Field::pattern);
 }
 
-// The columns of each row, with zeros where one matrix has no entry; `values` of it, in that order.
-struct Union {
-    std::vector<std::int64_t> row_ptr{0}, col_idx;
-
-    Union(const FileMatrix &a, const FileMatrix &b) {
-        const auto row_of = [](const FileMatrix &m, std::int64_t i) {
-            return std::ranges::subrange(m.col_idx.begin() + m.row_ptr[static_cast<std::size_t>(i)],
-                                         m.col_idx.begin() + m.row_ptr[static_cast<std::size_t>(i) + 1]);
-        };
-        for (std::int64_t i = 0; i < a.n_rows; ++i) {
-            std::ranges::set_union(row_of(a, i), row_of(b, i), std::back_inserter(col_idx));
-            row_ptr.push_back(std::ssize(col_idx));
-        }
+// With zeros where it has no entry and the other has one, of this kind of numbers.
+FileMatrix spread(const FileMatrix &from, const FileMatrix &other, Field field, bool has_text) {
+    FileRoom room("", unlimited);
+    FileEntries entries(room);
+    const auto columns = [](const FileMatrix &m, std::size_t row) {
+        return std::span(m.col_idx).subspan(static_cast<std::size_t>(m.row_ptr[row]),
+                                            static_cast<std::size_t>(m.row_ptr[row + 1] - m.row_ptr[row]));
+    };
+    const auto add = [&](std::size_t row, std::int64_t col, FileNumber number) {
+        if (has_text) number.text = text_of(number);
+        entries.add(static_cast<std::int64_t>(row), col, std::move(number), 0);
+    };
+    std::size_t k = 0;
+    for (std::size_t row = 0; row < static_cast<std::size_t>(from.n_rows); ++row) {
+        const auto own = columns(from, row);
+        for (const std::int64_t col : own) add(row, col, number_at(from, k++));
+        std::vector<std::int64_t> missing;
+        std::ranges::set_difference(columns(other, row), own, std::back_inserter(missing));
+        for (const std::int64_t col : missing) add(row, col, {});
     }
-};
-
-// With the entries of both, of this kind of numbers.
-FileMatrix spread(const FileMatrix &from, const Union &entries, Field field, bool has_text) {
-    FileMatrix to;
-    to.n_rows = from.n_rows;
-    to.n_cols = from.n_cols;
-    to.row_ptr = entries.row_ptr;
-    to.col_idx = entries.col_idx;
-    to.integers = !has_text && field == Field::integer;
-    std::size_t place = 0, next = 0; // in the union, and in the matrix
-    for (std::size_t row = 1; row < to.row_ptr.size(); ++row)
-        for (; place < static_cast<std::size_t>(to.row_ptr[row]); ++place) {
-            const bool is_there =
-                next < static_cast<std::size_t>(from.row_ptr[row]) && from.col_idx[next] == to.col_idx[place];
-            const FileNumber number = is_there ? number_at(from, next++) : FileNumber{};
-            if (has_text)
-                to.texts.push_back(text_of(number));
-            else if (field == Field::complex)
-                to.complex_values.push_back(number.value);
-            else
-                to.values.push_back(number.value.real());
-        }
-    return to;
+    entries.sort(Duplicates::refuse, field);
+    return entries.matrix(from.n_rows, from.n_cols, field);
 }
 
 // Both with the entries of both, of one kind of numbers.
@@ -277,8 +259,7 @@ std::pair<FileMatrix, FileMatrix> side_by_side(const FileMatrix &a, const FileMa
     const Field field = x == Field::complex || y == Field::complex ? Field::complex
                         : x == Field::real || y == Field::real     ? Field::real
                                                                    : Field::integer;
-    const Union both(a, b);
-    return {spread(a, both, field, has_text), spread(b, both, field, has_text)};
+    return {spread(a, b, field, has_text), spread(b, a, field, has_text)};
 }
 
 std::pair<FileMatrix, FileMatrix> read_both(const Options &options) {

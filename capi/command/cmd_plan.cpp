@@ -5,10 +5,9 @@
 #include "job.hpp"
 #include "lib/base/durable_file.hpp"
 #include "lib/base/json.hpp"
-#include "option_table.hpp"
+#include "options.hpp"
 #include "output.hpp"
 #include "part_file.hpp"
-#include "plot.hpp"
 
 #include <filesystem>
 #include <fmt/core.h>

@@ -6,6 +6,7 @@
 #include <perm.hpp>
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace perm {
@@ -32,5 +33,19 @@ void run_info(const Options &options);
 void run_cache_list(const Options &options);
 void run_cache_clear(const Options &options);
 void run_cache_path(const Options &options);
+
+// ---------------------------------------------------------------- the picture of a plan
+
+// By the name's ending: .svg, .png or .pdf. Throws Error for any other.
+std::string plot_terminal(const std::string &file);
+
+// For gnuplot. `picture`: of PERM_FORMAT_PICTURE.
+std::string plot_script(const std::string &picture, const std::string &title, const std::string &terminal);
+
+// What gnuplot writes to its standard output for the script. Throws Error.
+std::string gnuplot(const std::string &script);
+
+// A text as gnuplot takes it, within its quotes: valid UTF-8 on one line.
+std::string quoted(const std::string &text);
 
 } // namespace perm

@@ -1,6 +1,5 @@
 #include "matrix_file.hpp"
 
-#include "file_matrix.hpp"
 #include "file_text.hpp"
 
 #include <fmt/core.h>

@@ -1,6 +1,5 @@
 // Files with an entry, or an edge of a graph, on each line: Matrix Market, lists of edges, DIMACS.
 
-#include "file_matrix.hpp"
 #include "file_text.hpp"
 #include "matrix_file.hpp"
 
@@ -132,14 +131,16 @@ Size read_size(Lines &lines, const Header &header, Duplicates duplicates) {
     return size;
 }
 
-std::int64_t parse_index(const Lines &lines, std::string_view word, const char *what, std::int64_t limit) {
-    std::int64_t index = 0;
-    const std::errc error = parse(word, index);
+// A place in the matrix, or a vertex: `what` it is.
+std::int64_t parse_place(const Lines &lines, std::string_view word, const char *what, std::int64_t least,
+                         std::int64_t most) {
+    std::int64_t place = 0;
+    const std::errc error = parse(word, place);
     if (error == std::errc::invalid_argument)
-        lines.fail(fmt::format("bad {} index {}, expected an integer", what, quoted(word)));
-    if (error != std::errc{} || index < 1 || index > limit)
-        lines.fail(fmt::format("{} index {} is out of range, expected 1 to {}", what, quoted(word), limit));
-    return index - 1;
+        lines.fail(fmt::format("bad {} {}, expected an integer", what, quoted(word)));
+    if (error != std::errc{} || place < least || place > most)
+        lines.fail(fmt::format("{} {} is out of range, expected {} to {}", what, quoted(word), least, most));
+    return place;
 }
 
 void next_entry(Lines &lines, std::int64_t done, const Size &size) {
@@ -167,8 +168,8 @@ void read_coordinates(Lines &lines, const Header &header, const Size &size, File
         const auto &words = lines.words();
         if (words.size() != 2 + value_words)
             lines.fail(fmt::format("bad entry of {} words, expected {}", words.size(), forms[value_words]));
-        const std::int64_t row = parse_index(lines, words[0], "row", size.n_rows);
-        const std::int64_t col = parse_index(lines, words[1], "column", size.n_cols);
+        const std::int64_t row = parse_place(lines, words[0], "row index", 1, size.n_rows) - 1;
+        const std::int64_t col = parse_place(lines, words[1], "column index", 1, size.n_cols) - 1;
         FileNumber value = read_value(lines, 2, header, row, col);
         if (header.symmetry == Symmetry::skew && row == col && !is_zero(value))
             lines.fail(fmt::format("entry ({0}, {0}) lies on the diagonal, expected 0 or none there in a "
@@ -261,24 +262,14 @@ struct EdgeList {
     Field field = Field::pattern; // where no edge has a weight
 };
 
-std::int64_t parse_vertex(const Lines &lines, std::string_view word, std::int64_t least, std::int64_t most) {
-    std::int64_t vertex = 0;
-    const std::errc error = parse(word, vertex);
-    if (error == std::errc::invalid_argument)
-        lines.fail(fmt::format("bad vertex {}, expected an integer", quoted(word)));
-    if (error != std::errc{} || vertex < least || vertex > most)
-        lines.fail(fmt::format("vertex {} is out of range, expected {} to {}", quoted(word), least, most));
-    return vertex;
-}
-
 // From the words `first` and on, of vertices from `least` to `most`.
 void read_edge(const Lines &lines, std::size_t first, std::int64_t least, std::int64_t most, EdgeList &list) {
     const auto &words = lines.words();
     const std::size_t count = words.size() - first;
     if (count != 2 && count != 3)
         lines.fail(fmt::format("bad edge of {} words, expected two vertices, and perhaps a weight", count));
-    Edge edge{parse_vertex(lines, words[first], least, most),
-              parse_vertex(lines, words[first + 1], least, most),
+    Edge edge{parse_place(lines, words[first], "vertex", least, most),
+              parse_place(lines, words[first + 1], "vertex", least, most),
               {1.0, ""},
               lines.number()};
     if (!list.edges.empty() && (count == 3) != (list.field != Field::pattern))

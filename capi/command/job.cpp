@@ -1,11 +1,8 @@
 #include "job.hpp"
 
-#include "matrix_file.hpp"
-#include "output.hpp"
 #include "part_file.hpp"
 
 #include <fmt/core.h>
-#include <perm.hpp>
 #include <unistd.h>
 
 #include <charconv>

@@ -1,7 +1,7 @@
 // What the subcommands share: the matrix of the file, and its plan.
 #pragma once
 
-#include "file_matrix.hpp"
+#include "matrix_file.hpp"
 #include "options.hpp"
 #include "output.hpp"
 

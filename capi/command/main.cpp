@@ -2,7 +2,7 @@
 #include "commands.hpp"
 #include "job.hpp"
 #include "matrix_file.hpp"
-#include "option_table.hpp"
+#include "options.hpp"
 #include "output.hpp"
 
 #include <CLI/CLI.hpp>

@@ -1,6 +1,8 @@
 // What the command line asks for.
 #pragma once
 
+#include "lib/base/json.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -54,6 +56,9 @@ struct Options {
 
     // For perm_set_log_level.
     int log_level() const;
+
+    // "\nto go on: perm compute ...": the command as it was called.
+    std::string how_to_go_on() const { return "\nto go on: " + command_line; }
 };
 
 // A subcommand, of perm or of perm-mpi: a bit, so that several are a number.
@@ -97,5 +102,29 @@ std::int64_t parse_bytes(const std::string &text);
 
 // "90", "1.5h", "10m", "2d", "none" for infinity. Throws std::invalid_argument.
 double parse_seconds(const std::string &text);
+
+// Which options count for what a subcommand calls: the library's table (PERM_FORMAT_OPTIONS).
+
+class OptionTable {
+  public:
+    OptionTable();
+
+    // Why none of these calls counts an option of the command, "--engine", and what to do instead; none if
+    // one does, or if the table knows nothing of it.
+    std::optional<std::string> refusal(const std::vector<std::string> &calls,
+                                       const std::string &option) const;
+
+    std::vector<std::string> options() const; // as the command has them
+
+    std::string text() const; // all of it in words
+
+    // Of an option that counts for a call with some values alone: why not with others.
+    const std::string &why(const std::string &call, const std::string &option) const;
+
+  private:
+    const libperm::Json *rule(const std::string &call, const std::string &option) const; // null: it counts
+
+    libperm::Json table_;
+};
 
 } // namespace perm

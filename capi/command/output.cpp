@@ -1,7 +1,5 @@
 #include "output.hpp"
 
-#include "options.hpp"
-
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -10,11 +8,8 @@
 #include <cstring>
 #include <filesystem>
 #include <fmt/core.h>
-#include <perm.hpp>
 #include <signal.h>
-#include <string_view>
 #include <unistd.h>
-#include <utility>
 
 namespace perm {
 
@@ -43,8 +38,6 @@ void require_folder_of(const std::string &path) {
     if (std::filesystem::is_directory(path))
         throw Error(PERM_BAD_OPTION, "cannot write '" + path + "': this is a directory");
 }
-
-std::string how_to_go_on(const Options &options) { return "\nto go on: " + options.command_line; }
 
 void write_message(const std::string &text) { std::fprintf(stderr, "perm: %s\n", text.c_str()); }
 

@@ -46,10 +46,6 @@ constexpr RenamedField renamed_fields[] = {{"memory_limit_bytes", "--memory"},
 // A text of the library with its names of fields replaced by the options that set them.
 std::string in_command_terms(std::string text);
 
-struct Options;
-// "\nto go on: perm compute ...": the command as it was called.
-std::string how_to_go_on(const Options &options);
-
 enum ExitCode {
     exit_answered = 0,
     exit_failed = 1,

@@ -3,7 +3,6 @@
 #include "output.hpp"
 
 #include "lib/base/archive.hpp"
-#include "lib/base/durable_file.hpp"
 
 #include <filesystem>
 

@@ -1,4 +1,5 @@
-#include "plot.hpp"
+// The picture of a plan: its patterns, its frontier and its engines, as gnuplot draws it.
+#include "commands.hpp"
 
 #include "lib/base/json.hpp"
 
@@ -37,17 +38,13 @@ Panel pattern_panel(int k) {
 }
 constexpr double lower_bottom = 60 / height, lower_top = 335 / height;
 
-std::string begin(const Panel &p, const std::string &title) {
+// Its title has two lines, of no text that others wrote: gnuplot has line ends in double quotes only.
+std::string begin(const Panel &p, const std::string &first, const std::string &second) {
     return fmt::format(
-        "reset\nunset key\nset border lw 0.8\nset title {} noenhanced font ',13' offset 0,-0.3\n"
+        "reset\nunset key\nset border lw 0.8\nset title \"{}\\n{}\" noenhanced font ',13' offset 0,-0.3\n"
         "set lmargin at screen {:.4f}\nset rmargin at screen {:.4f}\n"
         "set bmargin at screen {:.4f}\nset tmargin at screen {:.4f}\n",
-        title, p.left, p.right, p.bottom, p.top);
-}
-
-// Two lines, of no text that others wrote: gnuplot has line ends in double quotes only.
-std::string two_lines(const std::string &first, const std::string &second) {
-    return fmt::format("\"{}\\n{}\"", first, second);
+        first, second, p.left, p.right, p.bottom, p.top);
 }
 
 // What one command draws: each curve has a data block of its own, and an empty one gnuplot would refuse.
@@ -217,8 +214,8 @@ std::vector<Entry> ordered(std::vector<Entry> entries, const Json &orders) {
 std::string plot_given(const Panel &panel, const Json &plan, const std::string &header) {
     const auto n = plan.integer("n");
     const std::vector<Entry> entries = entries_of(plan.at("picture"));
-    return begin(panel, two_lines("as given", fmt::format("n = {}, {}", n,
-                                                          count(std::ssize(entries), "entry", "entries")))) +
+    return begin(panel, "as given",
+                 fmt::format("n = {}, {}", n, count(std::ssize(entries), "entry", "entries"))) +
            header + plot_pattern(n, entries, {});
 }
 
@@ -239,9 +236,8 @@ std::string plot_blocks(const Panel &panel, const Json &picture) {
     for (Entry &e : entries) e.dropped = block[at(e.row)] != block[at(e.col)];
     const auto dropped =
         std::count_if(entries.begin(), entries.end(), [](const Entry &e) { return e.dropped; });
-    return begin(panel, two_lines(fmt::format("taken apart: {}", count(std::ssize(sizes), "block", "blocks")),
-                                  fmt::format("{} in no perfect matching (grey)",
-                                              count(dropped, "entry", "entries")))) +
+    return begin(panel, fmt::format("taken apart: {}", count(std::ssize(sizes), "block", "blocks")),
+                 fmt::format("{} in no perfect matching (grey)", count(dropped, "entry", "entries"))) +
            plot_pattern(std::ssize(block), entries, outlines);
 }
 
@@ -256,10 +252,9 @@ std::string plot_costliest(const Panel &panel, const Json &block) {
         for (Entry &e : entries) std::swap(e.row, e.col);
     const auto n = std::ssize(block.array("rows"));
     const std::string order = has_frontier(block) ? "in the frontier's order" : "as given: no frontier";
-    return begin(panel,
-                 two_lines("the block that takes longest, " + order,
-                           fmt::format("n = {}, {}{}", n, count(std::ssize(entries), "entry", "entries"),
-                                       transposed ? ", transposed" : ""))) +
+    return begin(panel, "the block that takes longest, " + order,
+                 fmt::format("n = {}, {}{}", n, count(std::ssize(entries), "entry", "entries"),
+                             transposed ? ", transposed" : "")) +
            plot_pattern(n, entries, {{0, n, true}});
 }
 
@@ -283,9 +278,8 @@ std::string plot_frontier(const Json &block) {
     }
     most_states = std::max(most_states, peak);
     return data + "EOD\n" +
-           begin({lower_left, frontier_right, lower_bottom, lower_top},
-                 two_lines("the frontier in that block",
-                           fmt::format("at most {} states, {} open", rounded(peak), most_open))) +
+           begin({lower_left, frontier_right, lower_bottom, lower_top}, "the frontier in that block",
+                 fmt::format("at most {} states, {} open", rounded(peak), most_open)) +
            fmt::format(
                "set logscale y\nset format y '10^{{%T}}'\nset tics out nomirror scale 0.5\nset y2tics\n"
                "set xrange [0:{}]\nset yrange [0.8:{}]\nset y2range [0:{}]\n"
@@ -373,9 +367,9 @@ std::string plot_tree(const Json &branches) {
         curves.add(lines, fmt::format("using 1:2 with lines lw {} lc rgb '{}' title '{}{}'", style.thickness,
                                       style.colour, title, from > widest ? " lines" : ""));
     }
-    return begin(panel, two_lines("the branches of that block",
-                                  fmt::format("{} leaves, {}, middle sets of up to {} lines", leaves,
-                                              count(joins, "join", "joins"), widest))) +
+    return begin(panel, "the branches of that block",
+                 fmt::format("{} leaves, {}, middle sets of up to {} lines", leaves,
+                             count(joins, "join", "joins"), widest)) +
            curves.drawn(
                fmt::format("set key at screen {:.4f},{:.4f} center top horizontal samplen 2 font ',11'\n"
                            "set tics out nomirror scale 0.5\nunset xtics\nset border 2 lw 0.8\n"
@@ -432,7 +426,7 @@ std::string plot_engines(const Panel &panel, const Json &plan) {
                  middle = (std::log10(most) + std::log10(least)) / 2,
                  low = std::pow(10, middle - decades / 2), high = std::pow(10, middle + decades / 2),
                  half_mark = std::pow(10, 0.012 * decades); // to either side
-    std::string text = begin(panel, two_lines("predicted time of each engine", "refused ones are hatched"));
+    std::string text = begin(panel, "predicted time of each engine", "refused ones are hatched");
     text += fmt::format("set logscale x\n{}set xrange [{}:{}]\nset yrange [{}:0]\n"
                         "set tics out nomirror scale 0.5\nset grid xtics lc rgb '#dddddd'\nunset ytics\nset "
                         "border 1 lw 0.8\n",

@@ -1,6 +1,6 @@
 // Samples of boson sampling against the law, on all outcomes of small experiments, by Pearson's chi-square.
 #include "bench/families.hpp"
-#include "capi/task_source.hpp"
+#include "capi/saved_task.hpp"
 #include "tests/support/run.hpp"
 #include "tests/support/temporary_folder.hpp"
 

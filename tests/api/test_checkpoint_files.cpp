@@ -1,7 +1,7 @@
 // What a checkpoint's file may be, and who else may have it: threads of one plan, devices and links in its
 // place, and contents that were sealed and never written.
 #include "bench/families.hpp"
-#include "capi/task_source.hpp"
+#include "capi/saved_task.hpp"
 #include "lib/base/archive.hpp"
 #include "lib/run/tasks.hpp"
 #include "tests/support/at_once.hpp"

@@ -1,6 +1,6 @@
 // Tasks of every kind: in shards, as bytes, with checkpoints, the bits of one run; and all that is refused.
 #include "bench/families.hpp"
-#include "capi/task_source.hpp"
+#include "capi/saved_task.hpp"
 #include "lib/periodic/answers/periodic_task.hpp"
 #include "lib/run/part.hpp"
 #include "tests/support/oracle.hpp"

@@ -1,7 +1,7 @@
 // Plans of the library as perm_plan_save writes them, and back.
 #pragma once
 
-#include "capi/task_source.hpp"
+#include "capi/saved_task.hpp"
 #include "lib/saved/bytes.hpp"
 
 #include <string>
