@@ -3,6 +3,7 @@
 #pragma once
 
 #include "lib/base/error.hpp"
+#include "lib/base/threads.hpp"
 #include "lib/execute/plan_gradient.hpp"
 #include "lib/glynn/calls/small_calls.hpp"
 #include "lib/input/matrix.hpp"
@@ -24,7 +25,7 @@ struct perm_plan {
     std::unique_ptr<const libperm::GlynnPlan> glynn;
     std::unique_ptr<const libperm::TapePlan> direct;
     libperm::PlanGradient gradient;
-    libperm::LazyHessianProduct hessian;
+    libperm::Lazy<libperm::HessianProduct> hessian;
     libperm::IdleTapes idle_tapes;
     double seconds_check = 0, seconds_plan = 0;
     // Of a computation that was made: of the entries as that took them, not as the caller gave them.

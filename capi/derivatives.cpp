@@ -144,8 +144,8 @@ perm_status perm_plan_hessian_product(const perm_plan *plan, const void *values,
         capi::telling_interval(
             plan->plan.options,
             [&] {
-                plan->hessian.of(plan->plan)
-                    .run(plan->plan, values, direction, static_cast<double *>(product), error_bounds);
+                plan->hessian.of([&] { return std::make_unique<const libperm::HessianProduct>(plan->plan); })
+                    ->run(plan->plan, values, direction, static_cast<double *>(product), error_bounds);
             },
             plan->plan.input, values);
     });

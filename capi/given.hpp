@@ -4,7 +4,6 @@
 
 #include "capi/saved_task.hpp"
 #include "lib/input/option_table.hpp"
-#include "lib/periodic/answers/generating_function.hpp"
 #include "lib/periodic/answers/periodic_plan.hpp"
 #include "lib/run/task_parts.hpp"
 

@@ -35,16 +35,15 @@ libperm::BatchWays ways_of(const perm_plan &plan) {
     return {plan.glynn.get(), plan.direct.get(), plan.idle_tapes};
 }
 
-void fill_of_batch(perm_result &result, const perm_plan &plan, const libperm::DenseSum &sum) {
-    plan.glynn->fill(result, sum, false);
-}
-void fill_of_batch(perm_result &result, const perm_plan &plan, const libperm::DirectAnswer &direct) {
-    fill(result, plan, direct.answer, false, direct.on_gpu);
-}
-void fill_of_batch(perm_result &result, const perm_plan &plan, const libperm::Outcome &outcome) {
-    libperm::Answer answer = answer_of(plan.plan, outcome);
-    if (!outcome.wide) answer.text.clear();
-    fill(result, plan.plan, outcome, answer);
+void fill_of_batch(perm_result &result, const perm_plan &plan, const libperm::BatchAnswer &answer) {
+    if (const auto *sum = std::get_if<libperm::DenseSum>(&answer))
+        return plan.glynn->fill(result, *sum, false);
+    if (const auto *direct = std::get_if<libperm::DirectAnswer>(&answer))
+        return fill(result, plan, direct->answer, false, direct->on_gpu);
+    const auto &outcome = std::get<libperm::Outcome>(answer);
+    libperm::Answer written = answer_of(plan.plan, outcome);
+    if (!outcome.wide) written.text.clear();
+    fill(result, plan.plan, outcome, written);
 }
 
 bool execute_directly(const perm_plan &plan, const void *values, perm_result &result) {

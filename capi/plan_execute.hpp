@@ -17,9 +17,7 @@ void fill(perm_result &result, const perm_plan &plan, const libperm::TapeAnswer 
 
 // Of a matrix of a batch, with a text where a double does not tell all.
 libperm::BatchWays ways_of(const perm_plan &plan);
-void fill_of_batch(perm_result &result, const perm_plan &plan, const libperm::DenseSum &sum);
-void fill_of_batch(perm_result &result, const perm_plan &plan, const libperm::DirectAnswer &direct);
-void fill_of_batch(perm_result &result, const perm_plan &plan, const libperm::Outcome &outcome);
+void fill_of_batch(perm_result &result, const perm_plan &plan, const libperm::BatchAnswer &answer);
 
 // False if the plan is to be executed otherwise.
 bool execute_directly(const perm_plan &plan, const void *values, perm_result &result);

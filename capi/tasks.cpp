@@ -75,13 +75,12 @@ MadeTask make_plan(const Given &given, const libperm::Options &options) {
 
 MadeTask make_batch(const Given &given, const libperm::Options &options) {
     const perm_plan &plan = *given.plan;
-    const auto task = std::make_shared<const libperm::BatchTask>(
-        libperm::plan_in_blocks(plan.plan), ways_of(plan), given.values, given.stride, given.count);
+    const auto task = std::make_shared<const libperm::BatchTask>(libperm::BatchOf{
+        libperm::plan_in_blocks(plan.plan), ways_of(plan), given.values, given.stride, given.count});
     return answering(task, options, {.results = given.count},
                      [&plan](const std::vector<libperm::BatchAnswer> &found, const perm_answer &answer) {
-                         fill_each(answer, found.size(), [&](std::size_t k, perm_result &r) {
-                             std::visit([&](const auto &one) { fill_of_batch(r, plan, one); }, found[k]);
-                         });
+                         fill_each(answer, found.size(),
+                                   [&](std::size_t k, perm_result &r) { fill_of_batch(r, plan, found[k]); });
                      });
 }
 

@@ -133,6 +133,16 @@ template <class Archive> void status(Archive &ar, perm_status &x) {
     x = *found;
 }
 
+// A list of what has a function fields(archive, element).
+template <class Archive, class Element> void list(Archive &ar, std::vector<Element> &x) {
+    std::uint64_t left = x.size();
+    ar(left);
+    if constexpr (Archive::is_loading::value)
+        for (x.clear(); left > 0; --left) fields(ar, x.emplace_back());
+    else
+        for (Element &element : x) fields(ar, element);
+}
+
 // What the bytes hold, and nothing else.
 template <class Content> Content all_from(std::string_view bytes, const char *what) {
     try {

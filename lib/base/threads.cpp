@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
+#include <deque>
 #include <mutex>
 #include <new>
 #include <oneapi/tbb/global_control.h>
@@ -13,6 +15,8 @@
 #include <pthread.h>
 #include <system_error>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace libperm {
 namespace {
@@ -65,62 +69,83 @@ void with_threads(int threads, const std::function<void()> &work) {
 }
 
 namespace {
-constexpr double moment = 0.25; // seconds between two visits to the queue
-}
 
-std::vector<std::uint64_t> WorkSharing::take(std::size_t worker, std::uint64_t most) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return !left_.empty() || under_way_ == 0 || stopped_; });
-    std::vector<std::uint64_t> pieces;
-    if (stopped_) return pieces;
-    for (const std::uint64_t count = std::max<std::uint64_t>(1, std::min(most, share(worker)));
-         pieces.size() < count && !left_.empty();) {
-        pieces.push_back(left_.front());
-        left_.pop_front();
+// What is left to be done, and how fast each worker is.
+class WorkSharing {
+  public:
+    WorkSharing(std::span<const std::uint64_t> todo, std::size_t workers)
+        : left_(todo.begin(), todo.end()), rates_(workers, 0) {}
+
+    // Some pieces in ascending order, at most `most`. Waits while there are none but others may give some
+    // back; none: there is nothing left to do.
+    std::vector<std::uint64_t> take(std::size_t worker, std::uint64_t most) {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [&] { return !left_.empty() || under_way_ == 0 || stopped_; });
+        std::vector<std::uint64_t> pieces;
+        if (stopped_) return pieces;
+        for (const std::uint64_t count = std::max<std::uint64_t>(1, std::min(most, share(worker)));
+             pieces.size() < count && !left_.empty();) {
+            pieces.push_back(left_.front());
+            left_.pop_front();
+        }
+        std::sort(pieces.begin(), pieces.end()); // several workers' may have come back
+        under_way_ += pieces.size();
+        return pieces;
     }
-    std::sort(pieces.begin(), pieces.end()); // several workers' may have come back
-    under_way_ += pieces.size();
-    return pieces;
-}
 
-// A moment's, and no more than half of its share of what is left, so that all end together.
-std::uint64_t WorkSharing::share(std::size_t worker) const {
-    const double rate = rates_[worker];
-    if (rates_.size() == 1) return left_.size();
-    if (rate <= 0) return 1;
-    double all = 0;
-    for (const double r : rates_) all += std::max(r, 0.0);
-    const double of_left = static_cast<double>(left_.size()) * rate / all / 2;
-    return static_cast<std::uint64_t>(std::max(1.0, std::min(rate * moment, of_left)));
-}
+    void done(std::size_t worker, std::size_t count, double seconds) {
+        const std::lock_guard lock(mutex_);
+        rates_[worker] = static_cast<double>(count) / std::max(seconds, 1e-6);
+        under_way_ -= count;
+        changed_.notify_all();
+    }
 
-void WorkSharing::done(std::size_t worker, std::size_t count, double seconds) {
-    const std::lock_guard lock(mutex_);
-    rates_[worker] = static_cast<double>(count) / std::max(seconds, 1e-6);
-    under_way_ -= count;
-    changed_.notify_all();
-}
+    // The worker takes no more; its error is all that is left when nobody can go on.
+    void give_back(std::size_t worker, std::span<const std::uint64_t> pieces, std::exception_ptr why) {
+        const std::lock_guard lock(mutex_);
+        rates_[worker] = -1;
+        left_.insert(left_.begin(), pieces.begin(), pieces.end());
+        under_way_ -= pieces.size();
+        failure_ = std::move(why);
+        if (std::all_of(rates_.begin(), rates_.end(), [](double r) { return r < 0; })) stopped_ = failure_;
+        changed_.notify_all();
+    }
 
-void WorkSharing::give_back(std::size_t worker, std::span<const std::uint64_t> pieces,
-                            std::exception_ptr why) {
-    const std::lock_guard lock(mutex_);
-    rates_[worker] = -1;
-    left_.insert(left_.begin(), pieces.begin(), pieces.end());
-    under_way_ -= pieces.size();
-    failure_ = std::move(why);
-    if (std::all_of(rates_.begin(), rates_.end(), [](double r) { return r < 0; })) stopped_ = failure_;
-    changed_.notify_all();
-}
+    // Everybody.
+    void stop(std::exception_ptr why) {
+        const std::lock_guard lock(mutex_);
+        if (!stopped_) stopped_ = std::move(why);
+        changed_.notify_all();
+    }
 
-void WorkSharing::stop(std::exception_ptr why) {
-    const std::lock_guard lock(mutex_);
-    if (!stopped_) stopped_ = std::move(why);
-    changed_.notify_all();
-}
+    // What stopped the work, if something did.
+    void rethrow() const {
+        if (stopped_) std::rethrow_exception(stopped_);
+    }
 
-void WorkSharing::rethrow() const {
-    if (stopped_) std::rethrow_exception(stopped_);
-}
+  private:
+    // A moment's, and no more than half of its share of what is left, so that all end together.
+    std::uint64_t share(std::size_t worker) const {
+        const double rate = rates_[worker];
+        if (rates_.size() == 1) return left_.size();
+        if (rate <= 0) return 1;
+        double all = 0;
+        for (const double r : rates_) all += std::max(r, 0.0);
+        const double of_left = static_cast<double>(left_.size()) * rate / all / 2;
+        return static_cast<std::uint64_t>(std::max(1.0, std::min(rate * moment, of_left)));
+    }
+
+    static constexpr double moment = 0.25; // seconds between two visits to the queue
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::deque<std::uint64_t> left_;
+    std::vector<double> rates_; // pieces a second; 0: not known yet, below: failed
+    std::size_t under_way_ = 0;
+    std::exception_ptr failure_, stopped_;
+};
+
+} // namespace
 
 void share_out(std::span<const std::uint64_t> todo, std::size_t workers, const SharedWork &work) {
     WorkSharing sharing(todo, workers);

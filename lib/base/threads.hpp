@@ -1,51 +1,51 @@
-// The threads that a call may use, and work shared out among workers of different speed.
+// The threads that a call may use, what the first of them makes for the others, and work shared out among
+// workers of different speed.
 #pragma once
 
-#include <condition_variable>
+#include "preprocess/limits.hpp"
+
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <span>
-#include <vector>
+#include <thread>
 
 namespace libperm {
 
 // Runs `work` with at most this many threads for whatever it does in parallel.
 void with_threads(int threads, const std::function<void()> &work);
 
-// Pieces shared out among workers of different speed: each takes what it does in a moment by its measured
-// rate, and what a worker that failed has taken goes back to the others.
-
-class WorkSharing {
+// Made when it is first asked for, and again where that threw; whoever asks meanwhile waits, as long as its
+// call may go on.
+template <class Content> class Lazy {
   public:
-    WorkSharing(std::span<const std::uint64_t> todo, std::size_t workers)
-        : left_(todo.begin(), todo.end()), rates_(workers, 0) {}
-
-    // Some pieces in ascending order, at most `most`. Waits while there are none but others may give some
-    // back; none: there is nothing left to do.
-    std::vector<std::uint64_t> take(std::size_t worker, std::uint64_t most);
-    void done(std::size_t worker, std::size_t count, double seconds);
-
-    // The worker takes no more; its error is all that is left when nobody can go on.
-    void give_back(std::size_t worker, std::span<const std::uint64_t> pieces, std::exception_ptr why);
-    void stop(std::exception_ptr why); // everybody
-
-    void rethrow() const; // what stopped the work, if something did
+    // make() gives a pointer, which owns it: null where there is none.
+    template <class Make> const Content *of(const Make &make) const {
+        if (is_known_) return made_.get();
+        std::unique_lock lock(mutex_, std::defer_lock);
+        while (!lock.try_lock()) {
+            poll();
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        if (!is_known_) made_ = make();
+        is_known_ = true;
+        return made_.get();
+    }
+    const Content *if_known() const { return is_known_ ? made_.get() : nullptr; }
 
   private:
-    std::uint64_t share(std::size_t worker) const;
-
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    std::deque<std::uint64_t> left_;
-    std::vector<double> rates_; // pieces a second; 0: not known yet, below: failed
-    std::size_t under_way_ = 0;
-    std::exception_ptr failure_, stopped_;
+    mutable std::mutex mutex_;
+    mutable std::atomic<bool> is_known_{false};
+    mutable std::unique_ptr<const Content> made_;
 };
 
+// Pieces shared out among workers of different speed: each takes what it does in a moment by its measured
+// rate, and what a worker that failed has taken goes back to the others.
 // run(worker, pieces) on a thread for each worker, the first on the caller's; is_its_own(error) tells whether
 // an exception is the worker's own failure, so that the others may go on.
 struct SharedWork {

@@ -7,6 +7,7 @@
 #include "lib/execute/execute.hpp"
 #include "lib/execute/plan_task.hpp"
 #include "lib/input/matrix.hpp"
+#include "lib/run/call.hpp"
 #include "lib/run/errors.hpp"
 #include "lib/run/gpu_device.hpp"
 #include "lib/run/outcome_bytes.hpp"
@@ -20,24 +21,26 @@
 #include <cmath>
 #include <cstdint>
 #include <numeric>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
 namespace libperm {
 namespace {
 
+// Whether matrices of the plan are computed at the same time, each on a thread.
+bool is_for_threads(const Plan &plan) {
+    constexpr double short_run = 0.01; // seconds
+    const bool fit = plan.options.threads * plan.bytes < static_cast<double>(plan.options.memory_limit);
+    // Not of equal cells: the first matrix of other values makes a plan for all such.
+    return !plan.repeated && plan.seconds < short_run && fit;
+}
+
 class Batch {
   public:
-    Batch(const Plan &plan, const BatchWays &ways, const void *values, std::int64_t stride,
-          const BatchSink &sink)
-        : plan_(plan),
-          glynn_(ways.glynn),
-          direct_(ways.direct),
-          idle_tapes_(ways.idle_tapes),
-          are_named_(ways.are_named),
-          values_(values),
-          stride_(stride),
-          sink_(sink) {}
+    Batch(const BatchOf &of, const BatchSink &sink)
+        : of_(of), plan_(of.plan), glynn_(of.ways.glynn), direct_(of.ways.direct), sink_(sink) {}
 
     void run(NumberRange matrices) {
         left_.resize(matrices.last - matrices.first);
@@ -52,20 +55,15 @@ class Batch {
     }
 
   private:
-    const void *matrix(std::int64_t k) const {
-        if (!values_) return nullptr; // of matrices without entries
-        return static_cast<const char *>(values_) + k * stride_ * bytes_of_value();
-    }
-
     // What is answered within the tolerance is left no more.
     void by_glynn() {
         constexpr std::size_t at_once = 64; // tens of microseconds
         std::vector<char> done(left_.size(), 0);
         const auto compute = [&](std::size_t first, std::size_t count) {
             for (std::size_t k = first; k < first + count; ++k) {
-                DenseSum sum;
-                if (!glynn_->run(matrix(left_[k]), sum)) continue;
-                sink_.glynn(left_[k], sum);
+                BatchAnswer answer;
+                if (!glynn_->run(of_.matrix(left_[k]), std::get<DenseSum>(answer))) continue;
+                sink_(left_[k], std::move(answer));
                 done[k] = 1;
             }
             call().advance(static_cast<double>(std::count(&done[first], &done[first] + count, 1)));
@@ -111,12 +109,12 @@ class Batch {
     }
 
     bool on_gpu(bool dd) {
-        const std::int64_t doubles = bytes_of_value() / 8;
-        const MatrixList matrices{static_cast<const double *>(values_), stride_ * doubles, left_};
+        const auto doubles = static_cast<std::int64_t>(size_of(plan_.input.value_type) / sizeof(double));
+        const MatrixList matrices{static_cast<const double *>(of_.values), of_.stride * doubles, left_};
         std::vector<char> done(left_.size(), 0);
         const auto take = [&](std::size_t k, const TapeAnswer &answer) {
             if (!direct_->is_enough(answer)) return;
-            sink_.direct(left_[k], answer, true);
+            sink_(left_[k], DirectAnswer{answer, true});
             done[k] = 1;
         };
         const bool is_done = run_on_gpu("a batch along the tape", plan_.options, [&] {
@@ -125,13 +123,11 @@ class Batch {
                 const auto now = static_cast<double>(brought_in);
                 call().advance(now - std::exchange(before, now));
             };
-            idle_tapes_.run(*direct_, dd, plan_.options.cache, matrices, tell, take);
+            of_.ways.idle_tapes.run(*direct_, dd, plan_.options.cache, matrices, tell, take);
         });
         forget(done);
         return is_done;
     }
-
-    std::int64_t bytes_of_value() const { return static_cast<std::int64_t>(size_of(plan_.input.value_type)); }
 
     void forget(const std::vector<char> &done) {
         std::size_t kept = 0;
@@ -144,11 +140,11 @@ class Batch {
     bool side_by_side(std::size_t first, std::size_t count, bool dd, std::vector<char> &done) const {
         std::array<const void *, tape_lanes> matrices{};
         std::array<TapeAnswer, tape_lanes> answers;
-        for (std::size_t k = 0; k < count; ++k) matrices[k] = matrix(left_[first + k]);
+        for (std::size_t k = 0; k < count; ++k) matrices[k] = of_.matrix(left_[first + k]);
         if (!direct_->run(std::span(matrices).first(count), dd, answers.data())) return false;
         for (std::size_t k = 0; k < count; ++k) {
             if (!direct_->is_enough(answers[k])) continue;
-            sink_.direct(left_[first + k], answers[k], false);
+            sink_(left_[first + k], DirectAnswer{answers[k], false});
             done[first + k] = 1;
         }
         call().advance(static_cast<double>(std::count(&done[first], &done[first] + count, 1)));
@@ -156,19 +152,16 @@ class Batch {
     }
 
     void generally(std::int64_t k) {
-        naming_matrix(k, are_named_, [&] {
+        naming_matrix(k, of_.ways.are_named, [&] {
             CurrentCall part(1 / std::max(plan_.serial_seconds, 1e-9), Call::OwnMemory());
-            sink_.general(k, execute(plan_, read_values(plan_.input, matrix(k), &call().memory())));
+            sink_(k, execute(plan_, read_values(plan_.input, of_.matrix(k), &call().memory())));
         });
     }
 
+    const BatchOf &of_;
     const Plan &plan_;
     const GlynnPlan *glynn_;
     const TapePlan *direct_;
-    const IdleTapes &idle_tapes_;
-    const bool are_named_;
-    const void *values_;
-    const std::int64_t stride_;
     const BatchSink &sink_;
     std::vector<std::int64_t> left_; // matrices without an answer
 };
@@ -183,43 +176,19 @@ void check_batch(const Plan &plan, const void *values, std::int64_t stride, std:
         throw Error(PERM_BAD_ARGUMENT, "values is a null pointer");
 }
 
-void execute_batch(const Plan &plan, const BatchWays &ways, const void *values, std::int64_t stride,
-                   std::int64_t count, const BatchSink &sink) {
-    check_batch(plan, values, stride, count);
-    if (count == 0) return;
-    call().begin(static_cast<double>(count), plan.seconds * static_cast<double>(count));
-    execute_matrices(plan, ways, values, stride, {0, static_cast<std::uint64_t>(count)}, sink);
+const void *BatchOf::matrix(std::int64_t k) const {
+    if (!values) return nullptr; // of matrices without entries
+    const auto bytes = static_cast<std::int64_t>(size_of(plan.input.value_type));
+    return static_cast<const char *>(values) + k * stride * bytes;
+}
+
+void execute_batch(const BatchOf &of, const BatchSink &sink) {
+    check_batch(of.plan, of.values, of.stride, of.count);
+    if (of.count == 0) return;
+    const auto count = static_cast<double>(of.count);
+    call().begin(count, of.plan.seconds * count);
+    Batch(of, sink).run({0, static_cast<std::uint64_t>(of.count)});
     call().finish();
-}
-
-void execute_matrices(const Plan &plan, const BatchWays &ways, const void *values, std::int64_t stride,
-                      NumberRange matrices, const BatchSink &sink) {
-    Batch(plan, ways, values, stride, sink).run(matrices);
-}
-
-bool is_for_threads(const Plan &plan) {
-    constexpr double short_run = 0.01; // seconds
-    const bool fit = plan.options.threads * plan.bytes < static_cast<double>(plan.options.memory_limit);
-    // Not of equal cells: the first matrix of other values makes a plan for all such.
-    return !plan.repeated && plan.seconds < short_run && fit;
-}
-
-namespace {
-
-// Its size is such that computing with it does not overflow.
-template <class Archive> void number(Archive &ar, Scaled &x) {
-    constexpr auto most = std::int64_t{1} << 48;
-    ar(x.mantissa, x.exp2);
-    require_read<Archive>(!std::isnan(x.mantissa) && -most < x.exp2 && x.exp2 < most, "a number");
-}
-
-template <class Archive> void fields(Archive &ar, TapeAnswer &x) {
-    number(ar, x.re);
-    number(ar, x.im);
-    number(ar, x.error);
-    amounts(ar, x.rel_error_bound);
-    flags(ar, x.exact);
-    require_read<Archive>(x.error.mantissa >= 0, "an error");
 }
 
 template <class Archive> void fields(Archive &ar, Int128 &x) {
@@ -228,14 +197,10 @@ template <class Archive> void fields(Archive &ar, Int128 &x) {
     x = static_cast<Int128>(static_cast<UInt128>(high) << 64 | low);
 }
 
-template <class Archive> void fields(Archive &ar, mpz_class &x) {
-    std::string text = x.get_str(62);
-    ar(text);
-    require(x.set_str(text, 62) == 0, "an integer");
-}
+template <class Archive> void fields(Archive &ar, mpz_class &x) { number_field(ar, x); }
 
 // It is there, or not.
-template <class Archive, class T> void fields(Archive &ar, std::optional<T> &x) {
+template <class Archive, class Content> void fields(Archive &ar, std::optional<Content> &x) {
     bool is_there = x.has_value();
     flag(ar, is_there);
     if (!is_there) return x.reset();
@@ -255,75 +220,47 @@ template <class Archive> void fields(Archive &ar, DirectAnswer &x) {
     flags(ar, x.on_gpu);
 }
 
-void fields(cereal::PortableBinaryOutputArchive &ar, Outcome &x) {
-    save_part(ar, x);
-    amounts(ar, x.blocks, x.blocks_computed);
-}
-void fields(cereal::PortableBinaryInputArchive &ar, Outcome &x) {
-    load_part(ar, x);
-    amounts(ar, x.blocks, x.blocks_computed);
+template <class Archive> void fields(Archive &ar, BatchAnswer &x) {
+    auto way = static_cast<std::uint8_t>(x.index());
+    ar(way);
+    require(way < std::variant_size_v<BatchAnswer>, "a way");
+    if constexpr (Archive::is_loading::value) {
+        if (way == 1) x = DirectAnswer();
+        if (way == 2) x = Outcome();
+    }
+    std::visit([&](auto &answer) { fields(ar, answer); }, x);
+    if (auto *outcome = std::get_if<Outcome>(&x)) amounts(ar, outcome->blocks, outcome->blocks_computed);
 }
 
-template <class Way> BatchAnswer loaded(cereal::PortableBinaryInputArchive &ar) {
-    Way answer;
-    fields(ar, answer);
-    return answer;
-}
+namespace {
 
 // The answers of a piece, in order.
 struct BatchPart {
     std::vector<BatchAnswer> answers;
 };
 
-void save_part(cereal::PortableBinaryOutputArchive &ar, const BatchPart &part) {
-    ar(static_cast<std::uint64_t>(part.answers.size()));
-    for (BatchAnswer answer : part.answers) {
-        ar(static_cast<std::uint8_t>(answer.index()));
-        std::visit([&](auto &x) { fields(ar, x); }, answer);
-    }
-}
-
-void load_part(cereal::PortableBinaryInputArchive &ar, BatchPart &part) {
-    std::uint64_t left = 0;
-    part.answers.clear();
-    for (ar(left); left > 0; --left) {
-        std::uint8_t way = 0;
-        ar(way);
-        require(way < std::variant_size_v<BatchAnswer>, "a way");
-        part.answers.push_back(way == 0   ? loaded<DenseSum>(ar)
-                               : way == 1 ? loaded<DirectAnswer>(ar)
-                                          : loaded<Outcome>(ar));
-    }
-}
+template <class Archive> void fields(Archive &ar, BatchPart &part) { list(ar, part.answers); }
 
 } // namespace
 
-BatchTask::BatchTask(const Plan &plan, const BatchWays &ways, const void *values, std::int64_t stride,
-                     std::int64_t count)
-    : plan_(plan), ways_(ways), values_(values), stride_(stride), count_(count) {
-    check_batch(plan, values, stride, count);
+BatchTask::BatchTask(const BatchOf &of) : of_(of) {
+    check_batch(of.plan, of.values, of.stride, of.count);
     std::string digests;
-    for (std::int64_t k = 0; k < (stride == 0 ? std::min<std::int64_t>(count, 1) : count); ++k)
-        naming_matrix(k, ways.are_named, [&] {
-            const Values one = read_values(plan.input, matrix(k), &call().memory());
+    for (std::int64_t k = 0; k < (of.stride == 0 ? std::min<std::int64_t>(of.count, 1) : of.count); ++k)
+        naming_matrix(k, of.ways.are_named, [&] {
+            const Values one = read_values(of.plan.input, of.matrix(k), &call().memory());
             digests += digest_of(one);
-            const bool is_planned_anew = why_planned_anew(plan, one) != nullptr;
+            const bool is_planned_anew = why_planned_anew(of.plan, one) != nullptr;
             if (planned_anew_ < 0 && is_planned_anew) planned_anew_ = k;
-            if (!is_planned_anew && is_refused(plan)) throw Error(plan.refusal, plan.refusal_text);
+            if (!is_planned_anew && is_refused(of.plan)) throw Error(of.plan.refusal, of.plan.refusal_text);
         });
-    digest_ = digest_of_bytes(digests + std::to_string(count));
-}
-
-const void *BatchTask::matrix(std::int64_t k) const {
-    if (!values_) return nullptr; // of matrices without entries
-    const auto bytes = static_cast<std::int64_t>(size_of(plan_.input.value_type));
-    return static_cast<const char *>(values_) + k * stride_ * bytes;
+    digest_ = digest_of_bytes(digests + std::to_string(of.count));
 }
 
 TaskIdentity BatchTask::identity() const {
     return {TaskIdentity::batch,
-            {{digest_of(plan_.input), "another matrix"},
-             {digest_of(plan_), "another plan"},
+            {{digest_of(of_.plan.input), "another matrix"},
+             {digest_of(of_.plan), "another plan"},
              {digest_, "other values"}}};
 }
 
@@ -331,61 +268,59 @@ TaskIdentity BatchTask::identity() const {
 NumberedPieces BatchTask::pieces() const {
     constexpr double least_seconds = 0.01, most_at_once = 1 << 20, most_pieces = 1 << 16;
     const double in_time =
-        std::clamp(least_seconds / std::max(plan_.serial_seconds, 1e-9), 1.0, most_at_once);
-    const double length = std::max(std::floor(in_time), std::ceil(static_cast<double>(count_) / most_pieces));
-    return NumberedPieces::of_length(static_cast<std::uint64_t>(count_), static_cast<std::uint64_t>(length));
+        std::clamp(least_seconds / std::max(of_.plan.serial_seconds, 1e-9), 1.0, most_at_once);
+    const double length =
+        std::max(std::floor(in_time), std::ceil(static_cast<double>(of_.count) / most_pieces));
+    return NumberedPieces::of_length(static_cast<std::uint64_t>(of_.count),
+                                     static_cast<std::uint64_t>(length));
 }
 
 ShardCount BatchTask::shards() const {
     ShardCount shards;
     shards.count = std::max<std::int64_t>(1, static_cast<std::int64_t>(pieces().count()));
-    shards.seconds = plan_.serial_seconds * static_cast<double>(count_) / static_cast<double>(shards.count);
+    shards.seconds =
+        of_.plan.serial_seconds * static_cast<double>(of_.count) / static_cast<double>(shards.count);
     return shards;
 }
 
 KeptAbout BatchTask::about() const {
-    KeptAbout it = PlanTask(plan_, {}).about();
-    it.seconds = plan_.seconds * static_cast<double>(count_);
+    KeptAbout it = PlanTask(of_.plan, {}).about();
+    it.seconds = of_.plan.seconds * static_cast<double>(of_.count);
     return it;
 }
 
-std::string BatchTask::plan() const { return bytes_of(plan_); }
+std::string BatchTask::plan() const { return bytes_of(of_.plan); }
 
-bool BatchTask::is_plan(const std::string &bytes) const { return PlanTask(plan_, {}).is_plan(bytes); }
+bool BatchTask::is_plan(const std::string &bytes) const { return PlanTask(of_.plan, {}).is_plan(bytes); }
 
 void BatchTask::require_shards() const {
     Values values;
-    if (planned_anew_ >= 0) values = read_values(plan_.input, matrix(planned_anew_));
-    PlanTask(plan_, values).require_shards();
+    if (planned_anew_ >= 0) values = read_values(of_.plan.input, of_.matrix(planned_anew_));
+    PlanTask(of_.plan, values).require_shards();
 }
 
 std::vector<BatchAnswer> BatchTask::piece(NumberRange matrices) const {
     std::vector<BatchAnswer> answers(matrices.last - matrices.first);
-    const auto keep = [&](std::int64_t k, BatchAnswer answer) {
+    const BatchSink keep = [&](std::int64_t k, BatchAnswer &&answer) {
         answers[static_cast<std::uint64_t>(k) - matrices.first] = std::move(answer);
     };
-    const BatchSink sink{[&](std::int64_t k, const DenseSum &sum) { keep(k, sum); },
-                         [&](std::int64_t k, const TapeAnswer &answer, bool on_gpu) {
-                             keep(k, DirectAnswer{answer, on_gpu});
-                         },
-                         [&](std::int64_t k, const Outcome &outcome) { keep(k, outcome); }};
     CurrentCall whole(1, PieceScope()); // engines' own pieces are none of the batch's
-    execute_matrices(plan_, ways_, values_, stride_, matrices, sink);
+    Batch(of_, keep).run(matrices);
     return answers;
 }
 
 // Whoever fills results from it asks that way for more.
 void BatchTask::require_way(const BatchAnswer &answer) const {
-    if ((std::holds_alternative<DenseSum>(answer) && !ways_.glynn) ||
-        (std::holds_alternative<DirectAnswer>(answer) && !ways_.direct))
+    if ((std::holds_alternative<DenseSum>(answer) && !of_.ways.glynn) ||
+        (std::holds_alternative<DirectAnswer>(answer) && !of_.ways.direct))
         throw Error(PERM_BAD_ARGUMENT,
                     "a matrix of the batch that is known was computed in a way that its plan "
                     "has not here");
 }
 
 std::vector<BatchAnswer> BatchTask::run(PieceStore *store, const Told &) const {
-    const double share = store ? store->share() : 1, all = static_cast<double>(count_);
-    call().begin(share * all, share * plan_.seconds * all);
+    const double share = store ? store->share() : 1, all = static_cast<double>(of_.count);
+    call().begin(share * all, share * of_.plan.seconds * all);
     const NumberedPieces pieces = this->pieces();
     if (pieces.count() == 0) return {};
     CurrentCall own(1, PieceScope{store, {}});
@@ -398,8 +333,8 @@ std::vector<BatchAnswer> BatchTask::run(PieceStore *store, const Told &) const {
     };
     const double work = pieces[0].size();
     std::vector<BatchPart> parts =
-        is_for_threads(plan_) ? parts_of_pieces(pieces.count(), work, BatchPart{}, each_on_its_thread(one))
-                              : parts_of_pieces(pieces.count(), work, BatchPart{}, in_order);
+        is_for_threads(of_.plan) ? parts_of_pieces(pieces.count(), work, BatchPart{}, each_on_its_thread(one))
+                                 : parts_of_pieces(pieces.count(), work, BatchPart{}, in_order);
     std::vector<BatchAnswer> answers;
     for (std::uint64_t k = 0; k < pieces.count() && !(store && store->is_of_one_shard()); ++k) {
         for (const BatchAnswer &answer : parts[k].answers) require_way(answer);

@@ -7,11 +7,13 @@
 #include "lib/number/chinese_remainder.hpp"
 #include "lib/number/doubles.hpp"
 #include "lib/plan/engines.hpp"
+#include "lib/run/call.hpp"
 #include "lib/run/engine_input.hpp"
 #include "lib/run/escalation.hpp"
 #include "lib/run/gpu_device.hpp"
 #include "lib/run/results.hpp"
 #include "preprocess/index.hpp"
+#include "preprocess/limits.hpp"
 #include "preprocess/scaling.hpp"
 
 #include <algorithm>

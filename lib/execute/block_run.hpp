@@ -2,8 +2,8 @@
 #pragma once
 
 #include "lib/plan/block_plan.hpp"
-#include "lib/run/call.hpp"
 #include "lib/run/memory_budget.hpp"
+#include "lib/run/piece_store.hpp"
 #include "lib/run/results.hpp"
 #include "preprocess/block.hpp"
 

@@ -4,41 +4,22 @@
 #include "lib/base/error.hpp"
 #include "lib/execute/plan_task.hpp"
 #include "lib/input/matrix.hpp"
+#include "lib/run/call.hpp"
 #include "lib/run/outcome_bytes.hpp"
 #include "lib/run/pieces.hpp"
 #include "lib/saved/plan.hpp"
 #include "preprocess/index.hpp"
 
-#include <cmath>
 #include <utility>
 
 namespace libperm {
-namespace {
 
 template <class Archive> void fields(Archive &ar, Derivatives &found) {
-    TapeAnswer &answer = found.permanent;
     const std::size_t numbers = found.numbers.size(), bounds = found.bounds.size();
     ar(found.numbers, found.bounds);
-    for (Scaled *x : {&answer.re, &answer.im, &answer.error}) {
-        constexpr std::int64_t most = std::int64_t{1} << 48;
-        ar(x->mantissa, x->exp2);
-        require_read<Archive>(!std::isnan(x->mantissa) && -most < x->exp2 && x->exp2 < most, "a number");
-    }
-    amounts(ar, answer.rel_error_bound);
-    flags(ar, answer.exact);
-    require_read<Archive>(found.numbers.size() == numbers && found.bounds.size() == bounds, "derivatives");
-}
-
-} // namespace
-
-void save_part(cereal::PortableBinaryOutputArchive &ar, const Derivatives &found) {
-    Derivatives copy = found;
-    fields(ar, copy);
-    save_part(ar, found.outcome);
-}
-void load_part(cereal::PortableBinaryInputArchive &ar, Derivatives &found) {
-    fields(ar, found);
-    load_part(ar, found.outcome);
+    require(found.numbers.size() == numbers && found.bounds.size() == bounds, "derivatives");
+    fields(ar, found.permanent);
+    fields(ar, found.outcome);
     found.outcome.blocks = found.outcome.blocks_computed = 1;
 }
 

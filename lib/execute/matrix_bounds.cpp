@@ -5,6 +5,8 @@
 #include "lib/execute/block_run.hpp"
 #include "lib/frontier/cost.hpp"
 #include "lib/plan/block_product.hpp"
+#include "lib/run/call.hpp"
+#include "preprocess/limits.hpp"
 
 #include <algorithm>
 #include <optional>

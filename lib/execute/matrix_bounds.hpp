@@ -5,7 +5,6 @@
 #include "lib/bounds/block_bounds.hpp"
 #include "lib/input/matrix.hpp"
 #include "lib/input/options.hpp"
-#include "lib/run/call.hpp"
 
 #include <cstdint>
 #include <string>

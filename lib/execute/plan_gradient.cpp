@@ -8,9 +8,11 @@
 #include "lib/frontier/cost.hpp"
 #include "lib/glynn/minors/left_out_in_pieces.hpp"
 #include "lib/number/doubles.hpp"
+#include "lib/run/call.hpp"
 #include "lib/run/gpu_device.hpp"
 #include "lib/run/placement.hpp"
 #include "preprocess/index.hpp"
+#include "preprocess/limits.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -213,10 +215,6 @@ bool is_best_planar(const Plan &plan, const TapePlan *direct) {
     return planar && planar->sum.terms.size() == 1;
 }
 
-bool is_beyond_tape(const Plan &plan, const TapePlan *direct, const PlanarGradient &planar) {
-    return is_best_planar(plan, direct) || is_beyond_tape(plan, direct, planar.seconds());
-}
-
 // Whether to look for a drawing before there is a tape: it takes time and memory.
 bool is_drawing_worth(const Plan &plan, const TapePlan *direct) {
     constexpr double of_entry = 2e-6; // seconds
@@ -233,7 +231,7 @@ struct OtherWay {
     double weight() const { return planar ? planar->seconds() : sums.weight; }
     double seconds() const { return planar ? planar->seconds() : sums.seconds; }
     bool is_certain(const Plan &plan, const TapePlan *direct) const {
-        return planar ? is_beyond_tape(plan, direct, *planar) : is_beyond_tape(plan, direct, sums.weight);
+        return (planar && is_best_planar(plan, direct)) || is_beyond_tape(plan, direct, weight());
     }
 };
 
@@ -273,12 +271,6 @@ double most_moves_of_graph(const Plan &plan) {
     return std::max(always, worth * seconds_of_minors(plan) / whole_move_seconds);
 }
 
-GradientWay way_by_minors() {
-    GradientWay way;
-    way.by_minors = true;
-    return way;
-}
-
 } // namespace
 
 GradientForecast PlanGradient::forecast(const Plan &plan, const TapePlan *direct) const {
@@ -306,28 +298,28 @@ GradientWay PlanGradient::way_by(Engine engine, const Plan &plan, const TapePlan
     if (engine == engine_for(Goal::gradient))
         return along(tape(plan, direct, most_moves_of_graph(plan)), direct);
     if (engine == engine_for(Goal::inverse)) {
-        const PlanarGradient *planar = planar_.of(plan);
+        const PlanarGradient *planar = this->planar(plan);
         if (!planar) throw begun("by an inverse at the entries");
-        return {nullptr, planar, nullptr, false, this, direct};
+        return {.planar = planar, .of = this, .direct = direct};
     }
     if (engine == engine_for(Goal::minors)) {
         if (!plan.input.pattern.one_sided) throw begun("by the hafnians of what is left");
-        return way_by_minors();
+        return GradientWay{.by_minors = true};
     }
     const SumsWay sums = way_of_sums(plan);
     if (sums.is_none()) throw begun("by sums over signs");
-    return {nullptr, nullptr, nullptr, sums.on_gpu};
+    return {.on_gpu = sums.on_gpu};
 }
 
 GradientWay PlanGradient::way(const Plan &plan, const TapePlan *direct, Goal goal) const {
     if (plan.input.pattern.one_sided) return way_of_graph(plan, direct, goal);
-    const PlanarGradient *planar = is_drawing_worth(plan, direct) ? planar_.of(plan) : planar_.if_known();
+    const PlanarGradient *planar = is_drawing_worth(plan, direct) ? this->planar(plan) : planar_.if_known();
     const OtherWay other = other_than_tape(plan, planar, goal);
     if (goal == Goal::marginals)
         if (const auto found = way_of_marginals(plan, direct, other.seconds())) return *found;
     if (other.is_none()) return by_tape(plan, direct, goal);
-    const GradientWay without_tape{nullptr, other.planar, nullptr, !other.planar && other.sums.on_gpu,
-                                   this,    direct};
+    const GradientWay without_tape{
+        .planar = other.planar, .on_gpu = !other.planar && other.sums.on_gpu, .of = this, .direct = direct};
     std::atomic<bool> &is_too_large = is_tape_too_large_[other.planar ? 1 : 0];
     if (is_too_large || other.is_certain(plan, direct)) return without_tape;
     const double most_moves = making * other.weight() / move_seconds;
@@ -342,13 +334,13 @@ GradientWay PlanGradient::way(const Plan &plan, const TapePlan *direct, Goal goa
 
 // Along a tape where that takes no longer than the minors.
 GradientWay PlanGradient::way_of_graph(const Plan &plan, const TapePlan *direct, Goal goal) const {
-    if (goes_by_minors(plan, is_tape_too_large_[3])) return way_by_minors();
+    if (goes_by_minors(plan, is_tape_too_large_[3])) return GradientWay{.by_minors = true};
     try {
         return along(tape(plan, direct, most_moves_of_graph(plan), goal), direct);
     } catch (const Error &error) {
         if (!is_refused(error) || plan.options.names_engine()) throw;
         is_tape_too_large_[3] = true;
-        return way_by_minors();
+        return GradientWay{.by_minors = true};
     }
 }
 
@@ -359,14 +351,14 @@ std::optional<GradientWay> PlanGradient::way_of_marginals(const Plan &plan, cons
     const Options &options = plan.options;
     if (!may_go_by_sets(plan.input, options)) return {};
     if (direct && static_cast<double>(direct->tape().moves.size()) * move_seconds < quick_tape) return {};
-    const SetGradient *sets = sets_.of(as_given(plan.input), options);
+    const SetGradient *sets = sets_.of([&] { return SetGradient::of(as_given(plan.input), options); });
     if (!sets || other_seconds <= sets->serial_seconds()) return {};
     const double seconds = sets->serial_seconds();
     const bool may_be = sets->fits(options) && within_time(*sets, options);
     if (may_be &&
         (is_tape_too_large_[2] || seconds < quick_sets ||
          (direct ? is_beyond_tape(plan, direct, seconds) : are_quickest(*sets, plan.input.pattern, options))))
-        return by_sets(*sets, direct);
+        return GradientWay{.sets = sets, .of = this, .direct = direct};
     try {
         const double most_moves = may_be ? seconds / whole_move_seconds : 0x1p32;
         return along(tape(plan, direct, most_moves, Goal::marginals), direct);
@@ -374,13 +366,13 @@ std::optional<GradientWay> PlanGradient::way_of_marginals(const Plan &plan, cons
         if (!is_refused(error)) throw;
         if (!may_be)
             if (const PlanarGradient *planar = instead_of_tape(plan))
-                return GradientWay{nullptr, planar, nullptr, false, this, direct};
+                return GradientWay{.planar = planar, .of = this, .direct = direct};
         if (!sets->fits(options)) throw refused_for_memory(*sets, options);
         if (!within_time(*sets, options))
             throw refused_for_time("the marginals by tables over sets of lines are",
                                    sets->seconds(options.threads), options);
         is_tape_too_large_[2] = true;
-        return by_sets(*sets, direct);
+        return GradientWay{.sets = sets, .of = this, .direct = direct};
     }
 }
 
@@ -389,10 +381,10 @@ GradientWay PlanGradient::by_tape(const Plan &plan, const TapePlan *direct, Goal
         return along(tape(plan, direct, 0x1p32, goal), direct);
     } catch (const Error &error) {
         if (!is_refused(error)) throw;
-        const PlanarGradient *planar = planar_.of(plan);
+        const PlanarGradient *planar = this->planar(plan);
         if (!planar || planar->seconds() > plan.options.refuse_seconds) throw;
         is_tape_too_large_[1] = true;
-        return {nullptr, planar, nullptr, false, this, direct};
+        return {.planar = planar, .of = this, .direct = direct};
     }
 }
 
@@ -425,7 +417,7 @@ Engine GradientWay::engine() const {
 
 const PlanarGradient *PlanGradient::instead_of_tape(const Plan &plan) const {
     const PlanarGradient *found = nullptr;
-    static_cast<void>(within_limits([&] { found = planar_.of(plan); }));
+    static_cast<void>(within_limits([&] { found = planar(plan); }));
     return found && found->seconds() <= plan.options.refuse_seconds ? found : nullptr;
 }
 

@@ -4,6 +4,7 @@
 // no memory to speak of: both do not care how full the matrix is.
 #pragma once
 
+#include "lib/base/threads.hpp"
 #include "lib/execute/planar_gradient.hpp"
 #include "lib/run/task_parts.hpp"
 #include "lib/sets/set_gradient.hpp"
@@ -11,6 +12,7 @@
 
 #include <array>
 #include <atomic>
+#include <memory>
 
 namespace libperm {
 
@@ -86,7 +88,9 @@ class PlanGradient {
     // Whichever is quickest.
     const Gradient &tape(const Plan &plan, const TapePlan *direct, double most_moves = 0x1p32,
                          Goal goal = Goal::gradient) const {
-        return tape_.of(plan, direct, {most_moves, goal});
+        return *tape_.of([&] {
+            return std::make_unique<const Gradient>(plan, direct, GradientWish{most_moves, goal});
+        });
     }
 
     // Null: none that is worth it.
@@ -94,21 +98,22 @@ class PlanGradient {
 
   private:
     GradientWay along(const Gradient &tape, const TapePlan *direct) const {
-        return {&tape, nullptr, nullptr, false, this, direct};
+        return {.tape = &tape, .of = this, .direct = direct};
     }
     GradientWay way_of_graph(const Plan &plan, const TapePlan *direct, Goal goal) const;
     // Or by an inverse, where there is no room for one.
     GradientWay by_tape(const Plan &plan, const TapePlan *direct, Goal goal) const;
-    GradientWay by_sets(const SetGradient &sets, const TapePlan *direct) const {
-        return {nullptr, nullptr, &sets, false, this, direct};
-    }
     // Along the tape or by tables over sets, where one of these is quicker than so many seconds; else none.
     std::optional<GradientWay> way_of_marginals(const Plan &plan, const TapePlan *direct,
                                                 double other_seconds) const;
 
-    LazyGradient tape_;
-    LazyPlanarGradient planar_;
-    LazySetGradient sets_;
+    const PlanarGradient *planar(const Plan &plan) const { // null: none
+        return planar_.of([&] { return PlanarGradient::of(plan); });
+    }
+
+    Lazy<Gradient> tape_;
+    Lazy<PlanarGradient> planar_;
+    Lazy<SetGradient> sets_;
     mutable std::array<std::atomic<bool>, 4>
         is_tape_too_large_{}; // beside sums, beside an inverse, beside tables over sets, beside minors
 };

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "lib/plan/plan.hpp"
-#include "lib/run/call.hpp"
 #include "lib/run/results.hpp"
 #include "lib/run/tasks.hpp"
 

@@ -4,15 +4,11 @@
 
 #include "lib/input/matrix.hpp"
 #include "lib/plan/plan.hpp"
-#include "lib/planar/fields.hpp"
 #include "lib/planar/planar.hpp"
 #include "lib/tape/tape_run.hpp"
-#include "preprocess/matching.hpp"
-#include "preprocess/numbers.hpp"
 
-#include <atomic>
 #include <cstdint>
-#include <mutex>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -25,7 +21,7 @@ class PlanarGradient {
     // None: the matrix is not planar without the entries that are in no perfect matching of its pattern, has
     // no perfect matching or too few lines to be worth a look, or the options want another engine. Throws
     // Error.
-    static std::optional<PlanarGradient> of(const Plan &plan);
+    static std::unique_ptr<const PlanarGradient> of(const Plan &plan);
 
     double seconds() const; // for a matrix
 
@@ -50,50 +46,6 @@ class PlanarGradient {
     };
     std::vector<Place> places_;
     PlanarPlan planar_;
-};
-
-// A plan's, looked for when it is first asked for.
-class LazyPlanarGradient {
-  public:
-    const PlanarGradient *of(const Plan &plan) const; // null: none. Throws Error
-    const PlanarGradient *if_known() const { return is_known_ && made_ ? &*made_ : nullptr; }
-
-  private:
-    mutable std::mutex mutex_;
-    mutable std::atomic<bool> is_known_{false};
-    mutable std::optional<PlanarGradient> made_;
-};
-
-// A planar matrix's values as its inverse takes them, exactly.
-
-class PlanarValues {
-  public:
-    // Of some of the read entries, real ones all. All outlive it.
-    PlanarValues(const Pattern &pattern, const std::vector<std::int64_t> &entries, const Values &read);
-
-    BallField::Number number(std::size_t k, const BallField &field) const;
-    mpq_class exactly(std::size_t k) const;
-    Tracked magnitude(std::size_t k) const; // 0: the entry is
-
-    bool are_nonnegative() const { return are_nonnegative_; }
-    // None is 0, and all are of sizes that any pairs do for.
-    bool are_alike() const { return are_alike_; }
-
-    // As many pairs as there can be of entries that are not 0; where that is all lines, large entries where
-    // others are small.
-    Matching matching() const;
-
-    // Row i's entries are multiples of 2^units()[i]; none: not of any.
-    const std::vector<std::int64_t> &units() const { return units_; }
-
-  private:
-    bool find_units();
-
-    const Pattern &pattern_;
-    const std::vector<std::int64_t> &entries_;
-    const Values &read_;
-    bool are_nonnegative_, are_alike_;
-    std::vector<std::int64_t> units_;
 };
 
 } // namespace libperm

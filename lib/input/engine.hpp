@@ -56,15 +56,20 @@ enum class Goal {
     polynomial // the coefficients of a small full matrix's
 };
 
-class Goals {
+// Of enumerators, 32 at most.
+template <class Each> class EnumSet {
   public:
-    constexpr Goals(std::initializer_list<Goal> goals) {
-        for (const Goal goal : goals) bits_ |= bit(goal);
+    constexpr EnumSet(std::initializer_list<Each> all) {
+        for (const Each one : all) bits_ |= bit(one);
     }
-    constexpr bool contains(Goal goal) const { return (bits_ & bit(goal)) != 0; }
+    constexpr bool contains(Each one) const { return (bits_ & bit(one)) != 0; }
+    constexpr EnumSet operator|(const EnumSet &others) const { return EnumSet(bits_ | others.bits_); }
+    constexpr EnumSet operator~() const { return EnumSet(~bits_); }
 
   private:
-    static constexpr std::uint32_t bit(Goal goal) { return std::uint32_t{1} << static_cast<int>(goal); }
+    explicit constexpr EnumSet(std::uint32_t bits) : bits_(bits) {}
+    static constexpr std::uint32_t bit(Each one) { return std::uint32_t{1} << static_cast<int>(one); }
+
     std::uint32_t bits_ = 0;
 };
 
@@ -78,7 +83,7 @@ struct EngineForm {
 struct EngineFacts {
     Engine id;
     const char *name;
-    Goals goals;
+    EnumSet<Goal> goals;
     Engine named = id;                   // by callers who ask for it, and by results
     bool on_cpu = false, on_gpu = false; // where it runs
     bool sums_subsets = false;           // 2^(n-1) terms, which cancel; it is given A^T where that is better
@@ -184,7 +189,7 @@ Engine engine_for(Goal goal);                               // as results name i
 inline bool sums_subsets(Engine engine) { return facts_of(engine).sums_subsets; }
 inline bool has_kernel(Engine engine) { return facts_of(engine).has_kernel; }
 inline bool computes_blocks(Engine engine) {
-    const Goals &goals = facts_of(engine).goals;
+    const EnumSet<Goal> &goals = facts_of(engine).goals;
     return goals.contains(Goal::block) || goals.contains(Goal::hafnian);
 }
 inline bool needs_gpu(Engine engine) { return facts_of(engine).on_gpu && !facts_of(engine).on_cpu; }

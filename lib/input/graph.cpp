@@ -3,10 +3,10 @@
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "preprocess/index.hpp"
+#include "preprocess/limits.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace libperm {
 namespace {
@@ -41,26 +41,8 @@ void require_square(const Pattern &a) {
                   i, j, j, i));
 }
 
-// The copies of each line, which stand one behind the other.
-std::vector<std::int64_t> first_copies(const LineCounts &count, std::int32_t lines) {
-    std::vector<std::int64_t> first(at(lines) + 1, 0);
-    for (std::int32_t i = 0; i < lines; ++i) first[at(i) + 1] = first[at(i)] + count[i];
-    return first;
-}
-
 bool is_nothing(double x) { return x == 0; }
 bool is_nothing(const Gaussian &x) { return is_zero(x); }
-
-// Of the entries of all copies, and of where their values come from; of those of one half.
-std::int64_t bytes_of_copies(const InputPattern &given, const LineCounts &count) {
-    constexpr double of_entry = 24, most = 0x1p60; // lists grow by doubling
-    double entries = static_cast<double>(count.sum() + given.pattern.nnz() + given.pattern.rows);
-    for (std::int32_t i = 0; i < given.pattern.rows; ++i)
-        for (const std::int32_t j : given.pattern.row(i))
-            if (j >= i)
-                entries += static_cast<double>(count[i]) * static_cast<double>(count[j]) / (j == i ? 2 : 1);
-    return static_cast<std::int64_t>(std::min(of_entry * entries, most));
-}
 
 // An entry of a line with one at least as high, and where it stands among the given ones.
 struct HalfEntry {
@@ -85,6 +67,54 @@ std::vector<std::vector<HalfEntry>> upper_half(const Pattern &a) {
 
 double size_of(const Gaussian &x) { return std::hypot(x.re.get_d(), x.im.get_d()); }
 
+constexpr std::int64_t of_entry = 24; // bytes: lists grow by doubling
+
+// The graph that `given` is written out as: count(i) copies of each of its lines, one behind the other, so
+// many in all. Of a line take(j, place) is called by for_higher(i, take) for its entries with j > i, or with
+// j = i, which match its copies to each other, ascending; loop_of(i) is the place of its loop, or -1.
+template <class Count, class LoopOf, class ForHigher>
+InputPattern graph_of(std::shared_ptr<const InputPattern> given, std::int64_t copies, std::int64_t lines,
+                      const Count &count, const LoopOf &loop_of, const ForHigher &for_higher,
+                      MemoryAccount *account) {
+    constexpr std::int64_t most_copies = std::int64_t{1} << 30;
+    constexpr double most_bytes = 0x1p60;
+    if (std::max(copies, lines) > most_copies)
+        throw Error(PERM_UNSUPPORTED,
+                    formatted("{} lines, each as often as it counts, are more than this version can index",
+                              std::max(copies, lines)));
+    std::vector<std::int64_t> first{0};
+    for (std::int32_t i = 0; i < lines; ++i) first.push_back(first.back() + count(i));
+    auto entries = static_cast<double>(copies);
+    for (std::int32_t i = 0; i < lines; ++i)
+        for_higher(i, [&](std::int32_t j, std::int64_t) {
+            entries += static_cast<double>(count(i)) * static_cast<double>(count(j)) / (j == i ? 2 : 1);
+        });
+    const Charge charge(account, static_cast<std::int64_t>(std::min(of_entry * entries, most_bytes)));
+    InputPattern graph;
+    graph.value_type = given->value_type;
+    for (std::int32_t i = 0; i < lines; ++i) graph.multiplied = graph.multiplied || count(i) != 1;
+    graph.repeats = graph.multiplied;
+    graph.pattern.one_sided = true;
+    graph.pattern.rows = graph.pattern.cols = static_cast<std::int32_t>(copies);
+    PolledSteps steps;
+    const auto put = [&](std::int64_t line, std::int64_t value) {
+        steps.take(2);
+        graph.pattern.col.push_back(static_cast<std::int32_t>(line));
+        graph.source.push_back(value);
+    };
+    for (std::int32_t i = 0; i < lines; ++i)
+        for (std::int64_t copy = first[at(i)]; copy < first[at(i) + 1]; ++copy) {
+            if (const std::int64_t loop = loop_of(i); loop >= 0) put(copy, loop);
+            for_higher(i, [&](std::int32_t j, std::int64_t place) {
+                for (std::int64_t other = std::max(copy + 1, first[at(j)]); other < first[at(j) + 1]; ++other)
+                    put(other, place);
+            });
+            graph.pattern.row_ptr.push_back(std::ssize(graph.pattern.col));
+        }
+    graph.written = std::move(given);
+    return graph;
+}
+
 } // namespace
 
 InputPattern as_graph(InputPattern given, const LineCounts &count, bool has_loops, MemoryAccount *account) {
@@ -98,86 +128,36 @@ InputPattern as_graph(InputPattern given, const LineCounts &count, bool has_loop
         for_mirrored(a, [](std::int32_t i, std::int32_t j, std::int64_t, std::int64_t mirrored) {
             if (mirrored < 0) fail_alone(i, j);
         });
-    constexpr std::int64_t most_lines = std::int64_t{1} << 30;
-    if (count.sum() > most_lines)
-        throw Error(PERM_UNSUPPORTED,
-                    formatted("{} lines, each as often as it counts, are more than this version "
-                              "can index",
-                              count.sum()));
-    const std::vector<std::int64_t> first = first_copies(count, a.rows);
-    const Charge charge(account, bytes_of_copies(given, count));
-    InputPattern graph;
-    graph.value_type = given.value_type;
-    for (std::int32_t i = 0; i < a.rows; ++i) graph.multiplied = graph.multiplied || count[i] != 1;
-    graph.repeats = graph.multiplied;
-    graph.pattern.one_sided = true;
-    graph.pattern.rows = graph.pattern.cols = static_cast<std::int32_t>(count.sum());
+    const Charge charge(account, of_entry * (a.nnz() + a.rows));
     const std::vector<std::vector<HalfEntry>> half = upper_half(a);
-    PolledSteps steps;
-    const auto put = [&](std::int64_t line, std::int64_t value) {
-        steps.take(2);
-        graph.pattern.col.push_back(static_cast<std::int32_t>(line));
-        graph.source.push_back(value);
+    const std::int64_t weights = given.row_weights ? a.nnz() : -1;
+    const auto loop_of = [&half, weights, has_loops](std::int32_t i) {
+        if (weights >= 0) return weights + i;
+        const bool has_own = has_loops && !half[at(i)].empty() && half[at(i)].front().line == i;
+        return has_own ? half[at(i)].front().place : -1;
     };
-    for (std::int32_t i = 0; i < a.rows; ++i)
-        for (std::int64_t copy = first[at(i)]; copy < first[at(i) + 1]; ++copy) {
-            if (given.row_weights) put(copy, a.nnz() + i);
-            for (const auto &[j, place] : half[at(i)]) {
-                if (j == i && has_loops && !given.row_weights) put(copy, place);
-                for (std::int64_t other = std::max(copy + 1, first[at(j)]); other < first[at(j) + 1]; ++other)
-                    put(other, place);
-            }
-            graph.pattern.row_ptr.push_back(std::ssize(graph.pattern.col));
-        }
-    graph.written = std::make_shared<const InputPattern>(std::move(given));
-    return graph;
+    const auto for_higher = [&half](std::int32_t i, const auto &take) {
+        for (const auto &[j, place] : half[at(i)]) take(j, place);
+    };
+    const std::int64_t lines = a.rows;
+    return graph_of(
+        std::make_shared<const InputPattern>(std::move(given)), count.sum(), lines,
+        [&count](std::int32_t i) { return count[i]; }, loop_of, for_higher, account);
 }
 
 InputPattern as_two_sided_graph(InputPattern given, const LineCounts &row_count,
                                 const LineCounts &column_count, MemoryAccount *account) {
-    const Pattern &a = given.pattern;
-    const std::int64_t rows = row_count.sum(), lines = rows + column_count.sum();
-    if (lines > std::numeric_limits<std::int32_t>::max() - 1)
-        throw Error(
-            PERM_UNSUPPORTED,
-            formatted("{} lines, each as often as it counts, are more than this version can index", lines));
-    const std::vector<std::int64_t> first = first_copies(column_count, a.cols);
-    double entries = static_cast<double>(lines);
-    for (std::int32_t i = 0; i < a.rows; ++i)
-        for (const std::int32_t j : a.row(i))
-            entries += static_cast<double>(row_count[i]) * static_cast<double>(column_count[j]);
-    constexpr double of_entry = 24, most = 0x1p60; // lists grow by doubling
-    const Charge charge(account, static_cast<std::int64_t>(std::min(of_entry * entries, most)));
-    InputPattern graph;
-    graph.value_type = given.value_type;
-    for (std::int32_t i = 0; i < a.rows; ++i) graph.multiplied = graph.multiplied || row_count[i] != 1;
-    for (std::int32_t j = 0; j < a.cols; ++j) graph.multiplied = graph.multiplied || column_count[j] != 1;
-    graph.repeats = graph.multiplied;
-    graph.pattern.one_sided = true;
-    graph.pattern.rows = graph.pattern.cols = static_cast<std::int32_t>(lines);
-    PolledSteps steps;
-    const auto put = [&](std::int64_t line, std::int64_t value) {
-        steps.take(2);
-        graph.pattern.col.push_back(static_cast<std::int32_t>(line));
-        graph.source.push_back(value);
+    const auto written = std::make_shared<const InputPattern>(std::move(given));
+    const Pattern &a = written->pattern;
+    const auto count = [&](std::int32_t i) { return i < a.rows ? row_count[i] : column_count[i - a.rows]; };
+    const auto for_higher = [&a](std::int32_t i, const auto &take) {
+        if (i >= a.rows) return;
+        std::int64_t place = a.row_begin(i);
+        for (const std::int32_t j : a.row(i)) take(a.rows + j, place++);
     };
-    const auto close = [&] { graph.pattern.row_ptr.push_back(std::ssize(graph.pattern.col)); };
-    std::int64_t line = 0;
-    for (std::int32_t i = 0; i < a.rows; ++i)
-        for (std::int64_t copy = 0; copy < row_count[i]; ++copy, close()) {
-            put(line++, a.nnz() + i);
-            std::int64_t k = a.row_begin(i);
-            for (const std::int32_t j : a.row(i)) {
-                for (std::int64_t other = first[at(j)]; other < first[at(j) + 1]; ++other)
-                    put(rows + other, k);
-                ++k;
-            }
-        }
-    for (std::int32_t j = 0; j < a.cols; ++j)
-        for (std::int64_t copy = 0; copy < column_count[j]; ++copy, close())
-            put(line++, a.nnz() + a.rows + j);
-    graph.written = std::make_shared<const InputPattern>(std::move(given));
-    return graph;
+    return graph_of(
+        written, row_count.sum() + column_count.sum(), std::int64_t{a.rows} + a.cols, count,
+        [&a](std::int32_t i) { return a.nnz() + i; }, for_higher, account);
 }
 
 void require_symmetric(const InputPattern &given, const Values &values) {

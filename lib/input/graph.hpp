@@ -2,6 +2,7 @@
 #pragma once
 
 #include "lib/input/input_pattern.hpp"
+#include "preprocess/limits.hpp"
 
 #include <perm.h>
 

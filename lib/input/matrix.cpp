@@ -434,6 +434,12 @@ bool some_complex(const Values &values) {
     return std::any_of(values.wide.begin(), values.wide.end(), [](const Gaussian &x) { return !is_real(x); });
 }
 
+std::int64_t bytes_of(const Values &values) {
+    std::int64_t bytes = static_cast<std::int64_t>(values.real.size() * sizeof(double));
+    for (const Gaussian &x : values.wide) bytes += number_bytes(x);
+    return bytes;
+}
+
 std::string digest_of(const Values &values) {
     std::string bytes(reinterpret_cast<const char *>(values.real.data()),
                       values.real.size() * sizeof(double));

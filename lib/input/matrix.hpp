@@ -66,6 +66,8 @@ bool some_negative(const Values &values); // or not real
 bool some_long(const Values &values);     // of more than 24 significant bits
 bool some_complex(const Values &values);
 
+std::int64_t bytes_of(const Values &values);
+
 // What values are told from others by.
 
 // 32 hexadecimal digits.

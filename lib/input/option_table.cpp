@@ -8,8 +8,6 @@
 #include "lib/input/options.hpp"
 
 #include <cmath>
-#include <cstdint>
-#include <initializer_list>
 #include <iterator>
 #include <string_view>
 
@@ -45,27 +43,11 @@ constexpr const char *call_names[] = {"perm_compute",
                                       "perm compute --or-estimate"};
 static_assert(std::size(call_names) == static_cast<std::size_t>(ApiCall::or_estimate) + 1);
 
-template <class Each> class Set {
-  public:
-    constexpr Set(std::initializer_list<Each> all) {
-        for (const Each one : all) bits_ |= bit(one);
-    }
-    constexpr bool has(Each one) const { return (bits_ & bit(one)) != 0; }
-    constexpr Set operator|(const Set &others) const { return Set(bits_ | others.bits_); }
-    constexpr Set operator~() const { return Set(~bits_); }
-
-  private:
-    explicit constexpr Set(std::uint32_t bits) : bits_(bits) {}
-    static constexpr std::uint32_t bit(Each one) { return std::uint32_t{1} << static_cast<int>(one); }
-
-    std::uint32_t bits_ = 0;
-};
-
 // A rule names options that do not count for some calls, but with these values, or that are accepted and have
 // nothing to do.
 struct Rule {
-    Set<ApiCall> calls;
-    Set<Option> options;
+    EnumSet<ApiCall> calls;
+    EnumSet<Option> options;
     const char *values;                   // by commas; "": but its default
     const char *why;                      // and what to do instead
     perm_status status = PERM_BAD_OPTION; // PERM_OK: accepted, so that one perm_opts may serve several calls
@@ -74,7 +56,7 @@ struct Rule {
 namespace option_rules {
 using enum Option;
 
-using Calls = Set<ApiCall>;
+using Calls = EnumSet<ApiCall>;
 constexpr Calls derivatives{ApiCall::plan_gradient, ApiCall::plan_gradient_batch,
                             ApiCall::plan_hessian_product};
 constexpr Calls of_plans = derivatives | Calls{ApiCall::plan_marginals};
@@ -309,9 +291,9 @@ bool is_among(std::string_view values, const std::string &value) {
 
 void require_counting(const Options &options, ApiCall call) {
     for (const Rule &rule : rules) {
-        if (rule.status == PERM_OK || !rule.calls.has(call)) continue;
+        if (rule.status == PERM_OK || !rule.calls.contains(call)) continue;
         for (const OptionFacts &option : all_options()) {
-            const std::string value = rule.options.has(option.id) ? given(options, option.id) : "";
+            const std::string value = rule.options.contains(option.id) ? given(options, option.id) : "";
             if (!value.empty() && !is_among(rule.values, value))
                 throw Error(rule.status, formatted("{} {}: {}", option.name, value, rule.why));
         }
@@ -346,11 +328,12 @@ std::string option_table_json() {
                            {"values", values_of(one)},
                            {"otherwise", one.otherwise}};
     for (const Rule &rule : rules)
-        refusals.push_back(Json{{"calls", calls_of([&](ApiCall call) { return rule.calls.has(call); })},
-                                {"options", options_of([&](Option one) { return rule.options.has(one); })},
-                                {"values", rule.values},
-                                {"status", static_cast<int>(rule.status)},
-                                {"why", rule.why}});
+        refusals.push_back(
+            Json{{"calls", calls_of([&](ApiCall call) { return rule.calls.contains(call); })},
+                 {"options", options_of([&](Option one) { return rule.options.contains(one); })},
+                 {"values", rule.values},
+                 {"status", static_cast<int>(rule.status)},
+                 {"why", rule.why}});
     return Json{{"calls", calls_of(all)},
                 {"options", options_of(all)},
                 {"facts", std::move(facts)},

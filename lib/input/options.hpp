@@ -92,16 +92,8 @@ struct OptionFacts {
 };
 
 std::span<const OptionFacts> all_options(); // in the order of perm_opts
-const OptionFacts &facts_of(Option option);
-
-// Throw Error (PERM_BAD_OPTION), with a text that says what is in range, of another number or word.
-void require_in_range(Option option, double number);
-void require_word(Option option, std::string_view word);
 
 // All words that there are, by commas: of engines their names.
 std::string values_of(const OptionFacts &facts);
-
-// "use auto or paper", and the hint.
-std::string choices_of(Option option);
 
 } // namespace libperm

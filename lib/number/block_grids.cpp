@@ -3,6 +3,7 @@
 #include "lib/number/wide_value.hpp"
 #include "preprocess/branch_decomposition.hpp"
 #include "preprocess/index.hpp"
+#include "preprocess/limits.hpp"
 #include "preprocess/matching.hpp"
 #include "preprocess/permanent_bound.hpp"
 #include "preprocess/repeated_lines.hpp"

@@ -4,7 +4,6 @@
 
 #include "lib/number/scaled.hpp"
 #include "preprocess/block.hpp"
-#include "preprocess/limits.hpp"
 
 #include <cstdint>
 #include <gmpxx.h>

@@ -1,6 +1,7 @@
 #include "lib/number/residues.hpp"
 
 #include "lib/base/error.hpp"
+#include "preprocess/limits.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>

@@ -2,7 +2,6 @@
 // modulo such a prime.
 #pragma once
 
-#include "preprocess/limits.hpp"
 #include "preprocess/pattern.hpp"
 
 #include <cstddef>

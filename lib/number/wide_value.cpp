@@ -1,6 +1,7 @@
 #include "lib/number/wide_value.hpp"
 
 #include "lib/number/mpfr_number.hpp"
+#include "preprocess/limits.hpp"
 #include "preprocess/scaling.hpp"
 
 #include <algorithm>

@@ -2,8 +2,10 @@
 
 #include "jit/text/text.hpp"
 #include "lib/plan/engines.hpp"
+#include "lib/run/call.hpp"
 #include "lib/run/escalation.hpp"
 #include "lib/run/proposals.hpp"
+#include "preprocess/limits.hpp"
 
 #include <algorithm>
 #include <optional>

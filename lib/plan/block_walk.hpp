@@ -1,9 +1,9 @@
-// The walk over the blocks that a matrix is taken apart into, and the bytes that it holds on the way.
+// The walk over the blocks that a matrix is taken apart into.
 #pragma once
 
-#include "lib/input/matrix.hpp"
 #include "preprocess/block.hpp"
 #include "preprocess/decompose.hpp"
+#include "preprocess/limits.hpp"
 #include "preprocess/matching.hpp"
 
 #include <algorithm>
@@ -52,16 +52,5 @@ template <class Value> bool zeros_leave_no_matching(const BlockOf<Value> &block)
         return false;
     return !has_perfect_matching(nonzero_pattern(block));
 }
-
-// What the reductions of an input are predicted to hold, and what they begin from, in bytes.
-
-std::int64_t bytes_of(const Values &values);
-
-// About what the input takes as the reductions are given it, in doubles (Tracked) or exact numbers
-// (Gaussian).
-template <class Value> std::int64_t root_bytes(const InputPattern &input, const Values &values);
-
-// What reducing it comes to at its peak.
-template <class Value> std::int64_t reduction_bytes(const InputPattern &input, const Values &values);
 
 } // namespace libperm

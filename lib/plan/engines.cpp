@@ -44,40 +44,19 @@ double pieces_of_subsets(const Candidate &c) {
     return plan && plan->kernel.n > 0 ? static_cast<double>(piece_count(plan->kernel)) : 1; // 1: refused
 }
 
+bool always_by_residues(const Candidate &c) { return c.plan != nullptr; }
+
 using Restored = std::shared_ptr<const EnginePlan>;
+
+// Of an engine without forms.
+template <Restored (*restore)(std::string_view, const PlanSource &)>
+Restored restored(std::string_view bytes, int, const PlanSource &of) {
+    return restore(bytes, of);
+}
 
 template <SubsetEngine kernel>
 Restored restored_by_kernel(std::string_view bytes, int, const PlanSource &of) {
-    return kernel == SubsetEngine::tree ? restored_tree(bytes, of) : restored_kernel(bytes, kernel, of);
-}
-Restored restored_by_ryser(std::string_view bytes, int, const PlanSource &of) {
-    return restored_ryser(bytes, of);
-}
-Restored restored_as_planar(std::string_view bytes, int, const PlanSource &of) {
-    return restored_planar(bytes, of);
-}
-
-bool always_by_residues(const Candidate &c) { return c.plan != nullptr; }
-Restored restored_as_background(std::string_view bytes, int, const PlanSource &of) {
-    return restored_background(bytes, of);
-}
-Restored restored_as_low_rank(std::string_view bytes, int, const PlanSource &of) {
-    return restored_low_rank(bytes, of);
-}
-Restored restored_as_separable(std::string_view bytes, int, const PlanSource &of) {
-    return restored_separable(bytes, of);
-}
-Restored restored_as_bjorklund(std::string_view bytes, int, const PlanSource &of) {
-    return restored_bjorklund(bytes, of);
-}
-Restored restored_as_ferrers(std::string_view bytes, int, const PlanSource &of) {
-    return restored_ferrers(bytes, of);
-}
-Restored restored_as_sieve(std::string_view bytes, int, const PlanSource &of) {
-    return restored_sieve(bytes, of);
-}
-Restored restored_as_hermite(std::string_view bytes, int, const PlanSource &of) {
-    return restored_hermite(bytes, of);
+    return restored_kernel(bytes, kernel, of);
 }
 
 template <SubsetEngine kernel> constexpr EngineInfo kernel_row(Engine id) {
@@ -101,7 +80,7 @@ constexpr std::array table{
                .pieces = pieces_of_matrices,
                .prime_bits = residue_bits,
                .saved = saved_ferrers,
-               .restored = restored_as_ferrers,
+               .restored = restored<restored_ferrers>,
                .check = check_ferrers},
     EngineInfo{.id = Engine::background,
                .propose = propose_background,
@@ -111,7 +90,7 @@ constexpr std::array table{
                .pieces = pieces_of_matrices,
                .prime_bits = residue_bits,
                .saved = saved_background,
-               .restored = restored_as_background,
+               .restored = restored<restored_background>,
                .check = check_background},
     EngineInfo{.id = Engine::separable,
                .propose = propose_separable,
@@ -121,7 +100,7 @@ constexpr std::array table{
                .pieces = pieces_of_matrices,
                .prime_bits = residue_bits,
                .saved = saved_separable,
-               .restored = restored_as_separable,
+               .restored = restored<restored_separable>,
                .check = check_separable},
     EngineInfo{.id = Engine::low_rank,
                .propose = propose_low_rank,
@@ -131,7 +110,7 @@ constexpr std::array table{
                .pieces = pieces_of_matrices,
                .prime_bits = residue_bits,
                .saved = saved_low_rank,
-               .restored = restored_as_low_rank,
+               .restored = restored<restored_low_rank>,
                .check = check_low_rank},
     EngineInfo{.id = Engine::planar,
                .propose = propose_planar,
@@ -141,7 +120,7 @@ constexpr std::array table{
                .pieces = pieces_of_matrices,
                .prime_bits = residue_bits,
                .saved = saved_planar,
-               .restored = restored_as_planar,
+               .restored = restored<restored_planar>,
                .check = check_planar,
                .shape_text = drawing_text,
                .put_shape = put_drawing},
@@ -151,7 +130,7 @@ constexpr std::array table{
                .pieces = pieces_of_milliseconds,
                .prime_bits = residue_bits,
                .saved = saved_ryser,
-               .restored = restored_by_ryser,
+               .restored = restored<restored_ryser>,
                .check = check_ryser},
     EngineInfo{.id = Engine::bjorklund,
                .propose = propose_bjorklund,
@@ -159,7 +138,7 @@ constexpr std::array table{
                .pieces = pieces_of_milliseconds,
                .prime_bits = modular_bits,
                .saved = saved_bjorklund,
-               .restored = restored_as_bjorklund,
+               .restored = restored<restored_bjorklund>,
                .check = check_bjorklund,
                .source = bjorklund_source},
     EngineInfo{.id = Engine::hermite,
@@ -168,7 +147,7 @@ constexpr std::array table{
                .pieces = one_piece,
                .prime_bits = residue_bits,
                .saved = saved_hermite,
-               .restored = restored_as_hermite,
+               .restored = restored<restored_hermite>,
                .check = check_hermite},
     EngineInfo{.id = Engine::sieve,
                .propose = propose_sieve,
@@ -179,7 +158,7 @@ constexpr std::array table{
                .pieces = pieces_of_sieve,
                .prime_bits = residue_bits,
                .saved = saved_sieve,
-               .restored = restored_as_sieve,
+               .restored = restored<restored_sieve>,
                .check = check_sieve,
                .source = sieve_source,
                .shape_text = sieve_text,
@@ -206,7 +185,7 @@ constexpr std::array table{
                .pieces = pieces_of_subsets,
                .prime_bits = modular_bits,
                .saved = saved_subsets,
-               .restored = restored_by_kernel<SubsetEngine::tree>,
+               .restored = restored<restored_tree>,
                .check = check_subsets,
                .source = subsets_source,
                .why_never = tree_why_not},

@@ -14,6 +14,7 @@
 #include "lib/structure/find_structure.hpp"
 #include "lib/structure/integers.hpp"
 #include "preprocess/compression.hpp"
+#include "preprocess/limits.hpp"
 #include "preprocess/matching.hpp"
 
 #include <algorithm>
@@ -21,7 +22,7 @@
 #include <cstring>
 #include <iterator>
 #include <limits>
-#include <mutex>
+#include <memory>
 #include <optional>
 #include <set>
 
@@ -40,6 +41,37 @@ constexpr int most_trials_in_vain = 8;            // of what will be refused for
 double reduction_seconds(std::int64_t nnz, std::int64_t blocks, std::int64_t unplanned) {
     return 5e-8 * static_cast<double>(nnz) + 3e-5 * static_cast<double>(blocks) +
            3e-4 * static_cast<double>(unplanned);
+}
+
+// Bytes of a value as a Value, about: exact ones with the digits they are made of.
+template <class Value> std::int64_t value_bytes(double x) {
+    if constexpr (std::is_same_v<Value, Tracked>) return std::int64_t{sizeof(Tracked)};
+    constexpr std::int64_t short_one = sizeof(Gaussian) + 3 * 32;
+    int exponent = 0;
+    std::frexp(x, &exponent);
+    return short_one + std::max(0, std::abs(exponent) - 64) / 8;
+}
+template <class Value> std::int64_t value_bytes(const Gaussian &x) {
+    return std::is_same_v<Value, Tracked> ? std::int64_t{sizeof(Tracked)} : number_bytes(x);
+}
+
+// Times itself, what taking a matrix apart comes to: a pass has it and what it makes of it. Where every line
+// has three entries or more nothing is compressed.
+double in_passes(const Pattern &pattern) { return has_light_line(pattern) ? 3.5 : 2; }
+
+// About what the input takes as the reductions are given it, in doubles (Tracked) or exact numbers
+// (Gaussian).
+template <class Value> std::int64_t root_bytes(const InputPattern &input, const Values &values) {
+    std::int64_t bytes = bytes_of(input.pattern);
+    for (const double x : values.real) bytes += value_bytes<Value>(x);
+    for (const Gaussian &x : values.wide) bytes += value_bytes<Value>(x);
+    return values.empty() ? bytes + input.pattern.nnz() * value_bytes<Value>(1.0) : bytes;
+}
+
+// What reducing it comes to at its peak.
+template <class Value> std::int64_t reduction_bytes(const InputPattern &input, const Values &values) {
+    return static_cast<std::int64_t>(in_passes(input.pattern) *
+                                     static_cast<double>(root_bytes<Value>(input, values)));
 }
 
 template <class Number> void append(BlockKey &key, const std::vector<Number> &numbers) {
@@ -545,24 +577,14 @@ Plan planned_in_blocks(InputPattern input, const Options &options, const Values 
 
 } // namespace
 
-class PlanInBlocks {
-  public:
-    const Plan &of(const Plan &plan) {
-        const std::lock_guard lock(mutex_);
-        if (!made_) {
-            Options options = plan.options;
-            options.passes.periodic = false;
-            made_ = std::make_unique<const Plan>(make_plan(plan.input, options, {}));
-        }
-        return *made_;
-    }
-
-  private:
-    std::mutex mutex_;
-    std::unique_ptr<const Plan> made_;
-};
-
-const Plan &plan_in_blocks(const Plan &plan) { return plan.repeated ? plan.in_blocks->of(plan) : plan; }
+const Plan &plan_in_blocks(const Plan &plan) {
+    if (!plan.repeated) return plan;
+    return *plan.in_blocks->of([&] {
+        Options options = plan.options;
+        options.passes.periodic = false;
+        return std::make_unique<const Plan>(make_plan(plan.input, options, {}));
+    });
+}
 
 Plan make_plan(InputPattern input, const Options &options, const Values &values, GpuStart start) {
     std::optional<Plan> in_blocks;
@@ -580,7 +602,7 @@ Plan make_plan(InputPattern input, const Options &options, const Values &values,
     plan.serial_seconds = plan.seconds = repeated->seconds();
     plan.bytes = repeated->bytes();
     plan.repeated = std::move(repeated);
-    plan.in_blocks = std::make_shared<PlanInBlocks>();
+    plan.in_blocks = std::make_shared<Lazy<Plan>>();
     log_decision(plan.structure);
     return plan;
 }

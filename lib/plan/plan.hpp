@@ -3,6 +3,7 @@
 // computed. It is what is explained, executed with many values, and cut into shards.
 #pragma once
 
+#include "lib/base/threads.hpp"
 #include "lib/input/matrix.hpp"
 #include "lib/input/options.hpp"
 #include "lib/periodic/answers/periodic_plan.hpp"
@@ -32,8 +33,6 @@ struct BlockCount {
     double nnz = 0, work = 0, seconds = 0; // of all of them, on one thread; work: states or subsets
 };
 
-class PlanInBlocks;
-
 struct Plan {
     InputPattern input;
     Options options;
@@ -55,7 +54,7 @@ struct Plan {
     // A long matrix of equal cells is not taken apart: then this is its plan, and there are no blocks. Else
     // null.
     std::shared_ptr<const PlainAsPeriodic> repeated;
-    std::shared_ptr<PlanInBlocks> in_blocks; // beside it, for what engines of blocks alone do
+    std::shared_ptr<Lazy<Plan>> in_blocks; // beside it, for what engines of blocks alone do
 
     std::string structure; // why there is no block to compute, else empty
     std::string once;      // how a single computation goes where not by this plan; of a loaded one empty

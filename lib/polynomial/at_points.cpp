@@ -347,7 +347,7 @@ void AtPoints::put(InputPattern input, const void *values, std::int64_t points, 
     const Values known = typical_values(input, values, points);
     plan_ = plan_for(std::move(input), known, options, plan);
     const BatchWays by_plan{nullptr, nullptr, idle_tapes_, false};
-    task_.emplace(plan_in_blocks(plan_), by_plan, values, stride, points);
+    task_.emplace(BatchOf{plan_in_blocks(plan_), by_plan, values, stride, points});
 }
 
 void AtPoints::put_texts(const LinearEntries &entries, std::int64_t points, std::int64_t bytes,

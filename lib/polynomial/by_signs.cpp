@@ -171,11 +171,6 @@ template <class Archive> void fields(Archive &ar, PolynomialPart &part) {
     require_read<Archive>(std::ranges::all_of(part.sums.all_masses(), [](double mass) { return mass >= 0; }),
                           "a sum of absolute values");
 }
-void save_part(cereal::PortableBinaryOutputArchive &ar, const PolynomialPart &part) {
-    PolynomialPart copy = part;
-    fields(ar, copy);
-}
-void load_part(cereal::PortableBinaryInputArchive &ar, PolynomialPart &part) { fields(ar, part); }
 
 namespace {
 

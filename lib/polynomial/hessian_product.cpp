@@ -280,10 +280,4 @@ void HessianProduct::run(const Plan &plan, const void *values, const void *direc
     call().finish();
 }
 
-const HessianProduct &LazyHessianProduct::of(const Plan &plan) const {
-    const std::scoped_lock lock(mutex_);
-    if (!made_) made_ = std::make_unique<const HessianProduct>(plan);
-    return *made_;
-}
-
 } // namespace libperm

@@ -8,9 +8,6 @@
 
 #include "lib/execute/plan_gradient.hpp"
 
-#include <memory>
-#include <mutex>
-
 namespace libperm {
 
 class HessianProduct {
@@ -26,16 +23,6 @@ class HessianProduct {
   private:
     Plan complex_; // of the same pattern
     PlanGradient gradient_;
-};
-
-// A plan's, made when it is first asked for.
-class LazyHessianProduct {
-  public:
-    const HessianProduct &of(const Plan &plan) const;
-
-  private:
-    mutable std::mutex mutex_;
-    mutable std::unique_ptr<const HessianProduct> made_;
 };
 
 } // namespace libperm

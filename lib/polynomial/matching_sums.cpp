@@ -222,15 +222,8 @@ struct MatchingPart {
     std::vector<mp_limb_t> sums;
 };
 
-void save_part(cereal::PortableBinaryOutputArchive &ar, const MatchingPart &part) {
-    for (const mp_limb_t x : part.sums) ar(static_cast<std::uint64_t>(x));
-}
-void load_part(cereal::PortableBinaryInputArchive &ar, MatchingPart &part) {
-    for (mp_limb_t &x : part.sums) {
-        std::uint64_t word = 0;
-        ar(word);
-        x = word;
-    }
+template <class Archive> void fields(Archive &ar, MatchingPart &part) {
+    for (mp_limb_t &x : part.sums) ar(x);
 }
 
 std::uint64_t MatchingSums::terms_at_once() const {

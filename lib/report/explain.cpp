@@ -6,7 +6,6 @@
 #include "lib/glynn/calls/request.hpp"
 #include "lib/input/machine.hpp"
 #include "lib/plan/engines.hpp"
-#include "lib/report/picture.hpp"
 #include "lib/structure/find_structure.hpp"
 
 #include <algorithm>

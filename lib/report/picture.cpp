@@ -1,4 +1,5 @@
-#include "lib/report/picture.hpp"
+// What a picture of a plan shows beyond its explanation: patterns, orders, and the frontier's width.
+#include "lib/report/report.hpp"
 
 #include "lib/frontier/cost.hpp"
 #include "lib/frontier/plan.hpp"

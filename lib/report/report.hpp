@@ -1,6 +1,7 @@
 // Plans, kernels, machines and what this library keeps, in words for a person or as JSON.
 #pragma once
 
+#include "lib/base/json.hpp"
 #include "lib/execute/plan_gradient.hpp"
 #include "lib/periodic/answers/periodic_plan.hpp"
 #include "lib/plan/plan.hpp"
@@ -18,6 +19,8 @@ std::string explain_json(const Plan &plan, const GradientForecast &gradient = {}
 // The same, and what a picture shows besides.
 std::string picture_json(const Plan &plan, const GradientForecast &gradient = {},
                          const TapePlan *tape = nullptr);
+
+Json picture_of(const Plan &plan); // its key "picture" (perm.h), without what it has in words
 
 // The CUDA C++ of a plan's kernel, for whoever wants to read it or to compile it elsewhere: that of the block
 // that takes longest, whether there is a GPU and NVRTC here or not; the same text for the same pattern and

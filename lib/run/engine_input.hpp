@@ -4,7 +4,6 @@
 #include "jit/number/arithmetic.hpp"
 #include "lib/number/residues.hpp"
 #include "lib/number/scaled.hpp"
-#include "lib/run/call.hpp"
 #include "lib/run/candidates.hpp"
 #include "lib/run/memory_budget.hpp"
 #include "lib/run/placement.hpp"

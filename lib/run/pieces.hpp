@@ -20,23 +20,17 @@
 
 namespace libperm {
 
-// Numbers of doubles and 64-bit words; others have functions of their own.
-template <class Part>
-requires std::is_trivially_copyable_v<Part>
-void save_part(cereal::PortableBinaryOutputArchive &ar, const Part &part) {
-    static_assert(sizeof part % 8 == 0 && alignof(Part) == 8);
-    ar(cereal::binary_data(reinterpret_cast<const std::uint64_t *>(&part), sizeof part));
-}
-template <class Part>
-requires std::is_trivially_copyable_v<Part>
-void load_part(cereal::PortableBinaryInputArchive &ar, Part &part) {
-    ar(cereal::binary_data(reinterpret_cast<std::uint64_t *>(&part), sizeof part));
-}
-
+// Numbers of doubles and 64-bit words; others have a function fields(archive, part), which writes and reads.
 template <class Part> struct PartBytes {
     Part part;
-    void save(cereal::PortableBinaryOutputArchive &ar) const { save_part(ar, part); }
-    void load(cereal::PortableBinaryInputArchive &ar) { load_part(ar, part); }
+    template <class Archive> void serialize(Archive &ar) {
+        if constexpr (std::is_trivially_copyable_v<Part>) {
+            static_assert(sizeof part % 8 == 0 && alignof(Part) == 8);
+            ar(cereal::binary_data(reinterpret_cast<std::uint64_t *>(&part), sizeof part));
+        } else {
+            fields(ar, part);
+        }
+    }
 };
 
 template <class Part> std::string bytes_of_part(const Part &part) { return written(PartBytes<Part>{part}); }

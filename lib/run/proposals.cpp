@@ -3,9 +3,11 @@
 #include "jit/text/text.hpp"
 #include "lib/base/system.hpp"
 #include "lib/number/state_number.hpp"
+#include "lib/run/call.hpp"
 #include "lib/run/escalation.hpp"
 #include "lib/run/placement.hpp"
 #include "preprocess/binomials.hpp"
+#include "preprocess/limits.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "lib/input/options.hpp"
-#include "lib/run/call.hpp"
 #include "lib/run/candidates.hpp"
 #include "lib/run/gpu_device.hpp"
 #include "lib/run/kept_orders.hpp"

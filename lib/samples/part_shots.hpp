@@ -64,11 +64,10 @@ struct ShotPart {
     std::vector<std::int32_t> numbers{};
 };
 
-inline void save_part(cereal::PortableBinaryOutputArchive &ar, const ShotPart &part) { ar(part.numbers); }
-
-inline void load_part(cereal::PortableBinaryInputArchive &ar, ShotPart &part) {
+template <class Archive> void fields(Archive &ar, ShotPart &part) {
     ar(part.numbers);
-    for (const std::int32_t x : part.numbers) require(x >= part.least && x < part.end, "a shot's number");
+    for (const std::int32_t x : part.numbers)
+        require_read<Archive>(x >= part.least && x < part.end, "a shot's number");
 }
 
 constexpr std::uint64_t most_chunks_at_once = 4096; // of which each has its part

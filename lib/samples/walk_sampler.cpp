@@ -243,17 +243,6 @@ SamplesDrawn choose_device(double seconds, const std::function<double(const GpuP
     return {std::make_unique<SampleDevices>(options), chosen.seconds};
 }
 
-void save_part(cereal::PortableBinaryOutputArchive &ar, const WalkPart &part) {
-    ar(part.values);
-    save_part(ar, part.shots);
-}
-
-void load_part(cereal::PortableBinaryInputArchive &ar, WalkPart &part) {
-    amounts(ar, part.values);
-    load_part(ar, part.shots);
-    require(std::ssize(part.shots.numbers) % part.shots.end == 0, "shots");
-}
-
 void WalkPart::add(const WalkPart &more) {
     values += more.values;
     shots.numbers.insert(shots.numbers.end(), more.shots.numbers.begin(), more.shots.numbers.end());

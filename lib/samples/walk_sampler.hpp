@@ -114,8 +114,11 @@ struct WalkPart {
 
     void add(const WalkPart &more);
 };
-void save_part(cereal::PortableBinaryOutputArchive &ar, const WalkPart &part);
-void load_part(cereal::PortableBinaryInputArchive &ar, WalkPart &part);
+template <class Archive> void fields(Archive &ar, WalkPart &part) {
+    amounts(ar, part.values);
+    fields(ar, part.shots);
+    require_read<Archive>(std::ssize(part.shots.numbers) % part.shots.end == 0, "shots");
+}
 
 // How many walks came through on average, and of how many chunks.
 struct WalkRate {

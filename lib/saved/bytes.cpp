@@ -40,8 +40,8 @@ class OptionMerge {
         if (merged_.device == plan_.device) return;
         const bool on_gpu = caller_.device == Device::gpu;
         for (const SavedBlock &block : of_.blocks)
-            if (0 <= block.chosen && block.chosen < std::ssize(block.candidates) &&
-                block.candidates[static_cast<std::size_t>(block.chosen)].on_gpu != on_gpu)
+            if (0 <= block.plan.chosen && block.plan.chosen < std::ssize(block.plan.candidates) &&
+                block.plan.choice()->on_gpu != on_gpu)
                 throw Error(PERM_BAD_OPTION,
                             formatted("the saved plan computes on {}: leave device out, or make it anew, "
                                       "with device {}",

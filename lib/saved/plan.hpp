@@ -17,24 +17,13 @@ struct SavedEnginePlan { // of candidates that share it
 
 struct SavedBlock {
     BlockLines lines;
+    BlockPlan plan; // whose candidates are without their plans
     std::vector<SavedEnginePlan> plans;
-    std::vector<Candidate> candidates; // without their plans
     std::vector<std::int32_t> plan_of; // each candidate's, in `plans`; -1: it has none
-    std::int32_t chosen = -1;
-    std::string why;
-    perm_status refusal = PERM_OK;
-    std::string refusal_text;
-};
-
-struct SavedGroup {
-    BlockGroup group;
-    BlockCount count;
 };
 
 struct SavedPlan {
-    Plan plan;                         // without what is below
-    std::vector<InputPattern> written; // as the caller did: one or none
-    std::vector<SavedGroup> groups;
+    Plan plan;                      // without what is below
     std::vector<SavedBlock> blocks; // by their lines: no order of keys in memory
     std::vector<Pattern> expanded;
     std::int64_t costliest = -1; // in blocks
@@ -47,11 +36,7 @@ SavedPlan saved(const Plan &plan, bool with_predictions = true);
 // With the options that the saved plan has. Throws DamagedField for what no plan looks like.
 Plan restored(SavedPlan saved, const Options &options);
 
-// The same for parts of it (lib/saved/plan.cpp).
-void check_plan(const SavedPlan &saved);
-void check_lines(const BlockLines &lines);
-bool says_something(const std::string &text);
-void check_choice(const BlockPlan &block);
+void check_lines(const BlockLines &lines); // of a block: throws the same
 
 // What of a saved plan is written, and in which order; the same functions read it. Nothing that is read is
 // trusted (lib/base/archive.hpp).
@@ -106,11 +91,12 @@ template <class Archive> void serialize(Archive &ar, Reductions &r) {
     ar(r.dropped, r.blocks, r.degree_1, r.degree_2, r.expansions, r.zeros, r.merged);
 }
 
-template <class Archive> void serialize(Archive &ar, SavedGroup &g) {
-    ar(g.group.n, g.count.blocks);
-    engine(ar, g.group.engine);
-    form_field(ar, g.group.engine, g.group.form);
-    amounts(ar, g.count.nnz, g.count.work, g.count.seconds);
+template <class Archive> void serialize(Archive &ar, std::pair<BlockGroup, BlockCount> &x) {
+    auto &[group, count] = x;
+    ar(group.n, count.blocks);
+    engine(ar, group.engine);
+    form_field(ar, group.engine, group.form);
+    amounts(ar, count.nnz, count.work, count.seconds);
 }
 
 template <class Archive> void serialize(Archive &ar, Cost &c) {
@@ -145,22 +131,29 @@ template <class Archive> void serialize(Archive &ar, SavedEnginePlan &plan) {
 }
 
 template <class Archive> void serialize(Archive &ar, SavedBlock &block) {
-    ar(block.lines, block.plans, block.candidates, block.plan_of, block.chosen);
-    status(ar, block.refusal);
-    text_fields(ar, block.why, block.refusal_text);
+    BlockPlan &plan = block.plan;
+    ar(block.lines, block.plans, plan.candidates, block.plan_of, plan.chosen);
+    status(ar, plan.refusal);
+    text_fields(ar, plan.why, plan.refusal_text);
 }
 
 template <class Archive> void serialize(Archive &ar, SavedPlan &saved) {
     Plan &plan = saved.plan;
-    ar(plan.options, plan.input, saved.written);
+    std::vector<InputPattern> written; // as the caller did: one or none
+    if (plan.input.written) written.push_back(*plan.input.written);
+    std::vector<std::pair<BlockGroup, BlockCount>> groups(plan.groups.begin(), plan.groups.end());
+    ar(plan.options, plan.input, written);
     flags(ar, plan.numbers.complex, plan.values_known, plan.nonnegative, plan.tape_transposed);
     ar(plan.tape_rows);
     amounts(ar, plan.entry_bits, plan.sum_n, plan.sum_nnz, plan.serial_seconds, plan.gpu_seconds, plan.bytes);
     status(ar, plan.refusal);
     text_field(ar, plan.structure);
     text_field(ar, plan.refusal_text);
-    ar(plan.reductions, plan.blocks, plan.distinct, saved.groups, saved.blocks, saved.expanded,
-       saved.costliest);
+    ar(plan.reductions, plan.blocks, plan.distinct, groups, saved.blocks, saved.expanded, saved.costliest);
+    if constexpr (!Archive::is_loading::value) return;
+    require(written.size() <= 1, "the matrix as it was written");
+    if (!written.empty()) plan.input.written = std::make_shared<const InputPattern>(std::move(written[0]));
+    plan.groups = {groups.begin(), groups.end()};
 }
 
 } // namespace libperm

@@ -8,12 +8,10 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <thread>
 #include <utility>
 
 namespace libperm {
@@ -75,13 +73,13 @@ SetGradient::SetGradient(const InputPattern &given, SetLayers layers, KeptTables
     bytes_ = 8 * (doubles() + 64) + 16 * value_count_;
 }
 
-std::optional<SetGradient> SetGradient::of(const InputPattern &given, const Options &options) {
+std::unique_ptr<const SetGradient> SetGradient::of(const InputPattern &given, const Options &options) {
     constexpr std::int64_t all_are_kept =
         1 << 22; // doubles: to make them again takes longer than room for them
     std::optional<SetLayers> layers = SetLayers::of(given, options.seed);
     if (!layers) return {};
     KeptTables kept = kept_tables(*layers, std::min<std::int64_t>(all_are_kept, options.memory_limit / 16));
-    return SetGradient(given, *std::move(layers), std::move(kept));
+    return std::make_unique<const SetGradient>(SetGradient(given, *std::move(layers), std::move(kept)));
 }
 
 double SetGradient::serial_seconds() const {
@@ -437,19 +435,6 @@ std::optional<SetValue> SetGradient::run(const double *values, double *marginals
     Walk walk(*this, *tables);
     if (!walk.run(values)) return {};
     return walk.answer(marginals, bounds);
-}
-
-const SetGradient *LazySetGradient::of(const InputPattern &given, const Options &options) const {
-    std::unique_lock lock(mutex_, std::defer_lock);
-    while (!lock.try_lock()) { // another thread is looking
-        poll();
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    if (!is_known_) {
-        made_ = SetGradient::of(given, options);
-        is_known_ = true;
-    }
-    return made_ ? &*made_ : nullptr;
 }
 
 } // namespace libperm

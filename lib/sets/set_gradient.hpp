@@ -20,7 +20,7 @@
 #include "lib/run/placement.hpp"
 #include "lib/sets/set_plan.hpp"
 
-#include <mutex>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -33,9 +33,9 @@ struct SetValue { // the sum over all matchings
 
 class SetGradient {
   public:
-    // The matrix is as it was given, without multiplicities. None: the tables would be too large for any
+    // The matrix is as it was given, without multiplicities. Null: the tables would be too large for any
     // machine.
-    static std::optional<SetGradient> of(const InputPattern &given, const Options &options);
+    static std::unique_ptr<const SetGradient> of(const InputPattern &given, const Options &options);
 
     // values: as a plan is given them, each finite and not negative. To `marginals` entries, rows and
     // columns; `bounds` may be null. On the threads of the arena that it is called in, with the same bits for
@@ -72,17 +72,5 @@ class SetGradient {
 // The caller's values as doubles, as they are; null if they are no doubles, or not all finite and real
 // numbers of 0 or more. `own`: where they stand if they have to be changed.
 const double *plain_weights(const InputPattern &given, const void *values, std::vector<double> &own);
-
-// A plan's, looked for when it is first asked for.
-class LazySetGradient {
-  public:
-    // Null: none. Throws what the call does.
-    const SetGradient *of(const InputPattern &given, const Options &options) const;
-
-  private:
-    mutable std::mutex mutex_;
-    mutable bool is_known_ = false;
-    mutable std::optional<SetGradient> made_;
-};
 
 } // namespace libperm

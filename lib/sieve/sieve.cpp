@@ -3,6 +3,7 @@
 #include "lib/number/residues.hpp"
 #include "lib/run/errors.hpp"
 #include "lib/run/numbered_sum.hpp"
+#include "lib/run/outcome_bytes.hpp"
 #include "lib/run/pieces.hpp"
 #include "lib/run/placement.hpp"
 #include "lib/sieve/sign_walk.hpp"
@@ -29,21 +30,9 @@ struct SievePart {
     double prefixes = 0;
 };
 
-void save_part(cereal::PortableBinaryOutputArchive &ar, const SievePart &part) {
-    for (const mpz_class &sum : part.sums) ar(sum.get_str(32));
-    ar(part.prefixes);
-}
-void load_part(cereal::PortableBinaryInputArchive &ar, SievePart &part) {
-    constexpr const char *what = "the sum of a piece";
-    std::string digits;
-    for (mpz_class &sum : part.sums) {
-        ar(digits);
-        const bool is_number =
-            digits.find_first_not_of("-0123456789abcdefghijklmnopqrstuv") == std::string::npos;
-        require(is_number && sum.set_str(digits, 32) == 0, what);
-    }
-    ar(part.prefixes);
-    require(part.prefixes >= 0, what);
+template <class Archive> void fields(Archive &ar, SievePart &part) {
+    for (mpz_class &sum : part.sums) number_field(ar, sum, 32);
+    amounts(ar, part.prefixes);
 }
 
 // A walk of each thread at work, as their blocks and counts are large.

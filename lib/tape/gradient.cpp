@@ -9,9 +9,7 @@
 #include "preprocess/index.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <thread>
 #include <utility>
 
 namespace libperm {
@@ -411,16 +409,6 @@ TapeAnswer Gradient::marginals(const Plan &plan, const void *values, double *mar
         put_marginals(given, shares, marginals);
         if (error_bounds) put_marginals(given, bounds, error_bounds);
     });
-}
-
-const Gradient &LazyGradient::of(const Plan &plan, const TapePlan *direct, const GradientWish &wish) const {
-    std::unique_lock lock(mutex_, std::defer_lock);
-    while (!lock.try_lock()) { // another thread is making it
-        poll();
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    if (!made_) made_ = std::make_unique<const Gradient>(plan, direct, wish);
-    return *made_;
 }
 
 } // namespace libperm

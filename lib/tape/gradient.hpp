@@ -8,8 +8,6 @@
 #include "lib/tape/tape_run.hpp"
 
 #include <functional>
-#include <memory>
-#include <mutex>
 
 namespace libperm {
 
@@ -69,16 +67,6 @@ class Gradient {
     std::vector<std::int64_t> numbers_; // and in the tape; empty: their own
     std::vector<EntryCopies> copies_;   // of the caller's values
     std::vector<std::int32_t> pattern_row_, pattern_col_;
-};
-
-// A plan's, made when it is first asked for.
-class LazyGradient {
-  public:
-    const Gradient &of(const Plan &plan, const TapePlan *direct, const GradientWish &wish = {}) const;
-
-  private:
-    mutable std::mutex mutex_;
-    mutable std::unique_ptr<const Gradient> made_;
 };
 
 } // namespace libperm

@@ -223,12 +223,6 @@ template <class Archive> void fields(Archive &ar, LeftOutPart &part) {
     }
 }
 
-void save_part(cereal::PortableBinaryOutputArchive &ar, const LeftOutPart &part) {
-    LeftOutPart copy = part;
-    fields(ar, copy);
-}
-void load_part(cereal::PortableBinaryInputArchive &ar, LeftOutPart &part) { fields(ar, part); }
-
 } // namespace
 
 LeftOutPieces::LeftOutPieces(LeftOutShape shape, std::int64_t count, double seconds)

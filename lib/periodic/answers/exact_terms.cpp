@@ -30,8 +30,7 @@ Work table_work(const PeriodicPlan &plan, std::int64_t first, std::int64_t count
 struct PieceTerms {
     ResidueTerms by_prime;
 };
-void save_part(cereal::PortableBinaryOutputArchive &ar, const PieceTerms &part) { ar(part.by_prime); }
-void load_part(cereal::PortableBinaryInputArchive &ar, PieceTerms &part) { ar(part.by_prime); }
+template <class Archive> void fields(Archive &ar, PieceTerms &part) { ar(part.by_prime); }
 
 // What was read of a kept part may be anything.
 void require_terms(const ResidueTerms &all, const std::vector<std::uint64_t> &primes, std::int64_t count) {

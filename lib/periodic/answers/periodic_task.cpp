@@ -24,14 +24,7 @@ namespace {
 struct WholeTerms {
     std::vector<Outcome> outcomes;
 };
-void save_part(cereal::PortableBinaryOutputArchive &ar, const WholeTerms &terms) {
-    ar(static_cast<std::uint64_t>(terms.outcomes.size()));
-    for (const Outcome &outcome : terms.outcomes) save_part(ar, outcome);
-}
-void load_part(cereal::PortableBinaryInputArchive &ar, WholeTerms &terms) {
-    std::uint64_t left = 0;
-    for (ar(left); left > 0; --left) load_part(ar, terms.outcomes.emplace_back());
-}
+template <class Archive> void fields(Archive &ar, WholeTerms &terms) { list(ar, terms.outcomes); }
 
 std::string digest_of_matrix(const PeriodicPlan &plan) {
     const PeriodicMatrix a =

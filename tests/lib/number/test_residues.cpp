@@ -5,6 +5,7 @@
 #include "lib/number/block_grids.hpp"
 #include "lib/number/chinese_remainder.hpp"
 #include "lib/number/residues.hpp"
+#include "lib/run/call.hpp"
 #include "lib/run/results.hpp"
 #include "lib/ryser/engine.hpp"
 #include "tests/support/gaussian_blocks.hpp"

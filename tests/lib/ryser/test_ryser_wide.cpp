@@ -1,6 +1,7 @@
 // Engine ryser in complex and double-double numbers: every answer within its bound of the exact permanent,
 // and bounds that are of use.
 #include "lib/base/threads.hpp"
+#include "lib/run/call.hpp"
 #include "lib/run/results.hpp"
 #include "lib/ryser/engine.hpp"
 #include "tests/support/exactly.hpp"

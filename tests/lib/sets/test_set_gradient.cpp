@@ -129,7 +129,7 @@ TEST_CASE("tables over sets: a call that is to stop stops") {
     const MatchingInput input(drawn(random, 18, 40, 1, uniform), PERM_VALUE_F64, random);
     const InputPattern read = read_pattern(&input.csr());
     const auto sets = SetGradient::of(as_given(read), Options{});
-    REQUIRE(sets.has_value());
+    REQUIRE(sets != nullptr);
     CallWatch watch;
     watch.stop_seconds = 1e-6;
     CurrentCall control(watch);
