@@ -1,6 +1,5 @@
 #include "preprocess/compression.hpp"
 
-#include "preprocess/contraction.hpp"
 #include "preprocess/graph_parts.hpp"
 #include "preprocess/index.hpp"
 

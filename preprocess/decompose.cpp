@@ -1,12 +1,10 @@
 #include "preprocess/decompose.hpp"
 
 #include "preprocess/block.hpp"
-#include "preprocess/compression.hpp"
 #include "preprocess/dulmage_mendelsohn.hpp"
 #include "preprocess/graph_parts.hpp"
 #include "preprocess/matching.hpp"
 #include "preprocess/permanent_ordering.hpp"
-#include "preprocess/repeated_lines.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -2,11 +2,9 @@
 
 #include "preprocess/frontier_order.hpp"
 
-#include "preprocess/frontier_states.hpp"
 #include "preprocess/index.hpp"
 #include "preprocess/parallel.hpp"
 #include "preprocess/pattern.hpp"
-#include "preprocess/search.hpp"
 
 #include <algorithm>
 #include <cmath>

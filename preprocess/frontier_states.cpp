@@ -1,7 +1,6 @@
 #include "preprocess/frontier_states.hpp"
 #include "preprocess/index.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <numeric>

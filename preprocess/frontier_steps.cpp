@@ -1,6 +1,5 @@
 #include "preprocess/frontier_steps.hpp"
 #include "preprocess/binomials.hpp"
-#include "preprocess/frontier_states.hpp"
 #include "preprocess/index.hpp"
 
 #include <algorithm>
@@ -9,7 +8,6 @@
 #include <iterator>
 #include <limits>
 #include <numeric>
-#include <vector>
 
 namespace libperm {
 namespace {

@@ -1,7 +1,5 @@
 #include "preprocess/limits.hpp"
 
-#include <utility>
-
 namespace libperm {
 namespace {
 

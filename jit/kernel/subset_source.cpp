@@ -1,7 +1,6 @@
 #include "jit/kernel/subset_source.hpp"
 
 #include "jit/kernel/device_code.hpp"
-#include "jit/kernel/subsets.hpp"
 #include "jit/kernel/tree.hpp"
 #include "jit/program/tree.hpp"
 #include "jit/text/text.hpp"

@@ -1,6 +1,5 @@
 #include "jit/kernel/subsets.hpp"
 
-#include "jit/program/tree.hpp"
 #include "jit/text/text.hpp"
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 #include "jit/kernel/tree.hpp"
 
 #include "jit/kernel/leaf.hpp"
-#include "jit/kernel/subsets.hpp"
 #include "jit/number/index.hpp"
 #include "jit/program/tree.hpp"
 #include "jit/text/text.hpp"

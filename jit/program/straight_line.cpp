@@ -2,7 +2,6 @@
 
 #include "jit/number/index.hpp"
 
-#include <algorithm>
 #include <numeric>
 #include <utility>
 

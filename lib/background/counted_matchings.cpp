@@ -1,5 +1,4 @@
 #include "lib/background/counted_matchings.hpp"
-#include "lib/number/residues.hpp"
 #include "lib/run/errors.hpp"
 #include "lib/run/pieces.hpp"
 #include "lib/structure/find_background.hpp"
@@ -8,10 +7,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
-#include <cstdint>
 #include <numeric>
-#include <vector>
 
 namespace libperm {
 namespace {

@@ -1,20 +1,16 @@
 #include "lib/base/threads.hpp"
 
 #include "lib/base/system.hpp"
-#include "preprocess/limits.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <condition_variable>
 #include <deque>
-#include <mutex>
 #include <new>
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/task_arena.h>
 #include <pthread.h>
 #include <system_error>
-#include <thread>
 #include <utility>
 #include <vector>
 

@@ -1,11 +1,9 @@
 #include "lib/bjorklund/bjorklund.hpp"
 
 #include "lib/base/error.hpp"
-#include "lib/bjorklund/sums.hpp"
 #include "lib/number/ball.hpp"
 #include "lib/number/doubles.hpp"
 #include "lib/number/residues.hpp"
-#include "lib/run/engine_input.hpp"
 #include "lib/run/placement.hpp"
 #include "preprocess/block.hpp"
 #include "preprocess/index.hpp"
@@ -14,7 +12,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <vector>
 
 namespace libperm {

@@ -10,10 +10,8 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
-#include <cstdint>
 #include <limits>
 #include <optional>
-#include <vector>
 
 namespace libperm {
 namespace {

@@ -8,11 +8,9 @@
 #include "preprocess/index.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <memory>
-#include <vector>
 
 namespace libperm {
 namespace {

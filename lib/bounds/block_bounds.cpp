@@ -1,7 +1,6 @@
 #include "lib/bounds/block_bounds.hpp"
 
 #include "lib/bounds/doubly_stochastic.hpp"
-#include "lib/bounds/magnitudes.hpp"
 #include "lib/bounds/upper_bounds.hpp"
 #include "lib/number/doubles.hpp"
 #include "lib/number/wide_value.hpp"

@@ -1,13 +1,10 @@
 #include "lib/bounds/doubly_stochastic.hpp"
-#include "lib/bounds/magnitudes.hpp"
 #include "preprocess/index.hpp"
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
-#include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <limits>
 #include <numbers>

@@ -4,11 +4,7 @@
 #include "preprocess/index.hpp"
 #include "preprocess/scaling.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <limits>
-#include <utility>
-#include <vector>
 
 namespace libperm {
 

@@ -2,16 +2,13 @@
 
 #include "lib/base/randomness.hpp"
 #include "lib/bounds/magnitudes.hpp"
-#include "lib/number/doubles.hpp"
 #include "preprocess/index.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <oneapi/tbb/task_arena.h>
 
 #include <algorithm>
-#include <cmath>
 #include <deque>
-#include <numbers>
 #include <numeric>
 #include <utility>
 

@@ -1,7 +1,5 @@
 #include "lib/bounds/upper_bounds.hpp"
 
-#include "lib/bounds/doubly_stochastic.hpp"
-#include "lib/bounds/magnitudes.hpp"
 #include "lib/bounds/potential.hpp"
 #include "lib/number/doubles.hpp"
 #include "preprocess/binomials.hpp"
@@ -9,10 +7,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <complex>
 #include <cstddef>
 #include <utility>
-#include <vector>
 
 namespace libperm {
 namespace {

@@ -17,11 +17,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <complex>
-#include <cstdint>
 #include <numbers>
 #include <utility>
-#include <vector>
 
 namespace libperm {
 namespace {

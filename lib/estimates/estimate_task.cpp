@@ -9,8 +9,6 @@
 #include "lib/bounds/magnitudes.hpp"
 #include "lib/execute/block_run.hpp"
 #include "lib/frontier/cost.hpp"
-#include "lib/input/matrix.hpp"
-#include "lib/plan/plan.hpp"
 #include "lib/run/placement.hpp"
 #include "lib/structure/find_structure.hpp"
 

@@ -7,9 +7,7 @@
 #include "lib/base/log.hpp"
 #include "lib/base/randomness.hpp"
 #include "lib/estimates/estimate_task.hpp"
-#include "lib/estimates/sample_pieces.hpp"
 #include "lib/number/doubles.hpp"
-#include "lib/samples/walk_sampler.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>

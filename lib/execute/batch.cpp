@@ -4,7 +4,6 @@
 #include "lib/base/archive.hpp"
 #include "lib/base/error.hpp"
 #include "lib/execute/block_run.hpp"
-#include "lib/execute/execute.hpp"
 #include "lib/execute/plan_task.hpp"
 #include "lib/input/matrix.hpp"
 #include "lib/run/call.hpp"
@@ -19,11 +18,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdint>
 #include <numeric>
 #include <optional>
 #include <span>
-#include <string>
 #include <utility>
 
 namespace libperm {

@@ -11,7 +11,6 @@
 #include "lib/run/engine_input.hpp"
 #include "lib/run/escalation.hpp"
 #include "lib/run/gpu_device.hpp"
-#include "lib/run/results.hpp"
 #include "preprocess/index.hpp"
 #include "preprocess/limits.hpp"
 #include "preprocess/scaling.hpp"

@@ -3,7 +3,6 @@
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/system.hpp"
-#include "lib/base/threads.hpp"
 #include "lib/execute/graph_minors.hpp"
 #include "lib/frontier/cost.hpp"
 #include "lib/glynn/minors/left_out_in_pieces.hpp"

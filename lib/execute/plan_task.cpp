@@ -8,7 +8,6 @@
 #include "lib/input/matrix.hpp"
 #include "lib/number/scaled.hpp"
 #include "lib/plan/engines.hpp"
-#include "lib/run/tasks.hpp"
 #include "lib/saved/bytes.hpp"
 
 #include <algorithm>

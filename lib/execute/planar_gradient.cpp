@@ -15,9 +15,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <memory>
 #include <numeric>
-#include <optional>
 #include <utility>
 
 namespace libperm {

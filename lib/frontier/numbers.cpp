@@ -1,5 +1,4 @@
 #include "lib/frontier/numbers.hpp"
-#include "lib/number/doubles.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,6 @@
 #include "lib/base/system.hpp"
 #include "lib/frontier/branch_places.hpp"
 #include "lib/frontier/cost.hpp"
-#include "lib/frontier/forms.hpp"
 #include "lib/frontier/kept_orders.hpp"
 #include "lib/frontier/on_device.hpp"
 #include "lib/input/machine.hpp"
@@ -17,8 +16,6 @@
 #include <cmath>
 #include <limits>
 #include <optional>
-#include <utility>
-#include <vector>
 
 namespace libperm {
 namespace {

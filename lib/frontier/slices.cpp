@@ -7,7 +7,6 @@
 #include "lib/run/pieces.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 
 namespace libperm {

@@ -1,11 +1,8 @@
 #include "lib/glynn/dense_sum.hpp"
 
-#include "lib/glynn/glynn_integers.hpp"
-#include "lib/glynn/small_matrix.hpp"
 #include "lib/number/ball.hpp"
 #include "lib/number/doubles.hpp"
 #include "lib/number/wide_value.hpp"
-#include "lib/tape/tape_run.hpp"
 
 #include <algorithm>
 #include <bit>

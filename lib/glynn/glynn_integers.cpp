@@ -1,6 +1,5 @@
 #include "lib/glynn/glynn_integers.hpp"
 
-#include "lib/glynn/small_matrix.hpp"
 #include "lib/number/doubles.hpp"
 #include "lib/run/call.hpp"
 

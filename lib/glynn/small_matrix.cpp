@@ -1,12 +1,10 @@
 #include "lib/glynn/small_matrix.hpp"
 
-#include "jit/lanes/sign_sum.hpp"
 #include "lib/number/doubles.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <complex>
 
 namespace libperm {
 namespace {

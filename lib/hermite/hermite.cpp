@@ -43,7 +43,6 @@
 #include <limits>
 #include <optional>
 #include <utility>
-#include <vector>
 
 namespace libperm {
 

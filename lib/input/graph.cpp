@@ -3,7 +3,6 @@
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "preprocess/index.hpp"
-#include "preprocess/limits.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -4,18 +4,15 @@
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/input/graph.hpp"
-#include "lib/input/input_pattern.hpp"
 #include "lib/number/scaled.hpp"
 #include "preprocess/index.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <cstring>
 #include <limits>
 #include <numeric>
 #include <stdexcept>
-#include <string>
 
 namespace libperm {
 namespace {

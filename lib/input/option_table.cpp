@@ -5,7 +5,6 @@
 #include "lib/base/json.hpp"
 #include "lib/input/input_pattern.hpp"
 #include "lib/input/machine.hpp"
-#include "lib/input/options.hpp"
 
 #include <cmath>
 #include <iterator>

@@ -1,11 +1,9 @@
 #include "lib/input/options.hpp"
 
-#include "jit/compile/disk_cache.hpp"
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/log.hpp"
 #include "lib/base/system.hpp"
-#include "lib/input/engine.hpp"
 #include "lib/input/machine.hpp"
 #include "lib/number/residues.hpp"
 
@@ -15,7 +13,6 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
-#include <string_view>
 
 namespace libperm {
 namespace {

@@ -4,7 +4,6 @@
 #include "lib/number/doubles.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace libperm {
 namespace {

@@ -1,17 +1,13 @@
 #include "lib/number/chinese_remainder.hpp"
 
 #include "lib/number/residues.hpp"
-#include "preprocess/limits.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstdint>
 #include <gmpxx.h>
-#include <memory>
 #include <utility>
-#include <vector>
 
 namespace libperm {
 namespace {

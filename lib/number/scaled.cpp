@@ -3,14 +3,12 @@
 #include "jit/text/text.hpp"
 #include "lib/number/doubles.hpp"
 #include "lib/number/mpfr_number.hpp"
-#include "preprocess/numbers.hpp"
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <charconv>
 #include <cmath>
-#include <cstdint>
 #include <memory>
 
 namespace libperm {

@@ -8,7 +8,6 @@
 #include "preprocess/limits.hpp"
 
 #include <algorithm>
-#include <optional>
 
 namespace libperm {
 namespace {

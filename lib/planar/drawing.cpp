@@ -4,7 +4,6 @@
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/boyer_myrvold_planar_test.hpp>
 #include <numeric>
-#include <span>
 #include <utility>
 
 namespace libperm {

@@ -14,7 +14,6 @@
 #include <functional>
 #include <numbers>
 #include <numeric>
-#include <vector>
 
 namespace libperm {
 namespace {

@@ -2,9 +2,7 @@
 
 #include "lib/planar/determinant.hpp"
 #include "lib/planar/drawing.hpp"
-#include "lib/planar/fields.hpp"
 #include "lib/planar/fronts.hpp"
-#include "lib/planar/plan.hpp"
 #include "lib/run/pieces.hpp"
 #include "lib/run/results.hpp"
 #include "preprocess/index.hpp"
@@ -15,9 +13,7 @@
 #include <cstdint>
 #include <iterator>
 #include <limits>
-#include <optional>
 #include <utility>
-#include <vector>
 
 namespace libperm {
 namespace {

@@ -4,19 +4,13 @@
 #include "lib/number/ball.hpp"
 #include "lib/number/mpfr_number.hpp"
 #include "lib/number/residues.hpp"
-#include "lib/polynomial/substitution.hpp"
 #include "preprocess/index.hpp"
 #include "preprocess/limits.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <complex>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
 #include <utility>
-#include <vector>
 
 namespace libperm {
 

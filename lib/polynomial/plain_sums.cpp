@@ -3,13 +3,11 @@
 #include "lib/base/log.hpp"
 #include "lib/base/system.hpp"
 #include "lib/polynomial/matching_sums.hpp"
-#include "lib/polynomial/substitution.hpp"
 #include "lib/run/pieces.hpp"
 #include "preprocess/index.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <utility>
 
 namespace libperm {

@@ -5,13 +5,11 @@
 #include "lib/base/error.hpp"
 #include "lib/base/log.hpp"
 #include "lib/execute/execute.hpp"
-#include "lib/polynomial/substitution.hpp"
 #include "lib/run/escalation.hpp"
 #include "lib/saved/bytes.hpp"
 #include "preprocess/index.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace libperm {
 namespace {

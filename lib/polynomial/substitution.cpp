@@ -5,13 +5,10 @@
 #include "lib/base/archive.hpp"
 #include "lib/base/error.hpp"
 #include "lib/input/graph.hpp"
-#include "lib/input/matrix.hpp"
 #include "lib/saved/bytes.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
-#include <utility>
 
 namespace libperm {
 namespace {

@@ -1,7 +1,6 @@
 #include "lib/run/gpu_device.hpp"
 
 #include "jit/compile/nvrtc.hpp"
-#include "jit/driver/gpu.hpp"
 #include "jit/driver/jit_error.hpp"
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
@@ -16,7 +15,6 @@
 #include <map>
 #include <mutex>
 #include <numeric>
-#include <optional>
 #include <utility>
 
 namespace libperm {

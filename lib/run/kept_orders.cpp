@@ -1,7 +1,6 @@
 #include "lib/run/kept_orders.hpp"
 
 #include "jit/compile/digest.hpp"
-#include "jit/compile/disk_cache.hpp"
 #include "jit/text/text.hpp"
 #include "lib/base/log.hpp"
 #include "preprocess/search_digest.hpp"

@@ -3,7 +3,6 @@
 #include "lib/base/error.hpp"
 #include "lib/base/system.hpp"
 
-#include <cstdint>
 #include <sys/mman.h>
 
 namespace libperm {

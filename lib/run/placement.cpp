@@ -5,7 +5,6 @@
 #include "jit/text/text.hpp"
 #include "lib/base/log.hpp"
 #include "lib/base/system.hpp"
-#include "lib/input/options.hpp"
 #include "lib/run/gpu_device.hpp"
 
 namespace libperm {

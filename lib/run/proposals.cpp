@@ -9,9 +9,7 @@
 #include "preprocess/binomials.hpp"
 #include "preprocess/limits.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace libperm {
 namespace {

@@ -1,12 +1,10 @@
 #include "lib/run/task_parts.hpp"
 #include "jit/text/text.hpp"
-#include "lib/base/error.hpp"
 #include "lib/run/part.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <vector>
 
 namespace libperm {
 namespace {

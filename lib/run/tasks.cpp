@@ -1,13 +1,10 @@
 #include "lib/run/tasks.hpp"
 #include "jit/text/text.hpp"
-#include "lib/base/archive.hpp"
-#include "lib/base/durable_file.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/log.hpp"
 
 #include <algorithm>
 #include <system_error>
-#include <utility>
 
 namespace libperm {
 

@@ -6,7 +6,6 @@
 #include "lib/bjorklund/bjorklund.hpp"
 #include "lib/number/doubles.hpp"
 #include "lib/number/wide_value.hpp"
-#include "lib/run/call.hpp"
 #include "lib/tape/gradient_entries.hpp"
 #include "lib/tape/tape_steps.hpp"
 #include "preprocess/dulmage_mendelsohn.hpp"
@@ -14,14 +13,11 @@
 #include "preprocess/matching.hpp"
 #include "preprocess/parallel.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstddef>
 #include <limits>
 #include <map>
 #include <string_view>
-#include <utility>
 #include <variant>
 
 namespace libperm {

@@ -10,9 +10,7 @@
 #include "lib/run/numbered_sum.hpp"
 #include "lib/run/pieces.hpp"
 #include "lib/run/placement.hpp"
-#include "lib/samples/part_shots.hpp"
 #include "lib/samples/planar/planar_shots.hpp"
-#include "lib/samples/walk_sampler.hpp"
 #include "lib/saved/bytes.hpp"
 #include "lib/tape/tape_steps.hpp"
 #include "preprocess/index.hpp"
@@ -20,11 +18,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <utility>
-#include <vector>
 
 namespace libperm {
 namespace {

@@ -9,10 +9,8 @@
 #include "lib/base/randomness.hpp"
 #include "lib/base/system.hpp"
 #include "lib/run/pieces.hpp"
-#include "lib/run/placement.hpp"
 #include "preprocess/parallel.hpp"
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>

@@ -1,8 +1,6 @@
 #include "lib/saved/plan.hpp"
 
-#include "lib/base/archive.hpp"
 #include "lib/number/residues.hpp"
-#include "lib/plan/engines.hpp"
 #include "preprocess/index.hpp"
 #include "preprocess/matching.hpp"
 #include "preprocess/repeated_lines.hpp"

@@ -6,10 +6,8 @@
 #include "preprocess/index.hpp"
 #include "preprocess/parallel.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdint>
 
 namespace libperm {
 namespace {

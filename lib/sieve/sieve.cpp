@@ -15,9 +15,7 @@
 #include <memory>
 #include <oneapi/tbb/enumerable_thread_specific.h>
 #include <span>
-#include <string>
 #include <utility>
-#include <vector>
 
 namespace libperm {
 namespace {

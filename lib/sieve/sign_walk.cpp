@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <span>
 #include <utility>
 
 namespace libperm {

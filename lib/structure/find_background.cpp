@@ -3,15 +3,11 @@
 #include "lib/number/residues.hpp"
 #include "lib/number/wide_value.hpp"
 #include "lib/structure/integers.hpp"
-#include "lib/structure/structure.hpp"
-#include "preprocess/index.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <utility>
-#include <vector>
 
 namespace libperm {
 namespace {

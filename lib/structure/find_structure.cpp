@@ -7,7 +7,6 @@
 #include "lib/structure/integers.hpp"
 #include "lib/structure/separable/generators.hpp"
 #include "lib/structure/separable/orders.hpp"
-#include "lib/structure/structure.hpp"
 #include "preprocess/index.hpp"
 
 #include <algorithm>
@@ -17,7 +16,6 @@
 #include <span>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace libperm {
 namespace {

@@ -1,9 +1,7 @@
 #include "lib/subsets/kernel_values.hpp"
 
-#include "jit/program/tree.hpp"
 #include "lib/number/block_grids.hpp"
 #include "lib/number/doubles.hpp"
-#include "lib/run/results.hpp"
 #include "lib/subsets/tree_plan.hpp"
 #include "preprocess/index.hpp"
 #include "preprocess/permanent_bound.hpp"

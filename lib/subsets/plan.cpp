@@ -4,7 +4,6 @@
 #include "jit/program/tree.hpp"
 #include "jit/text/text.hpp"
 #include "lib/input/options.hpp"
-#include "preprocess/permanent_ordering.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -7,7 +7,6 @@
 #include "jit/program/tree.hpp"
 #include "lib/base/archive.hpp"
 #include "lib/input/options.hpp"
-#include "lib/run/candidates.hpp"
 #include "lib/run/kept_orders.hpp"
 #include "lib/run/proposals.hpp"
 #include "lib/subsets/plan.hpp"

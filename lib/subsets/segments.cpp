@@ -2,13 +2,9 @@
 #include "jit/program/tree.hpp"
 #include "jit/text/text.hpp"
 #include "lib/base/log.hpp"
-#include "lib/number/doubles.hpp"
-#include "lib/subsets/kernel_values.hpp"
 #include "preprocess/index.hpp"
 #include "preprocess/permanent_bound.hpp"
 
-#include <algorithm>
-#include <bit>
 #include <cmath>
 #include <functional>
 #include <numeric>

@@ -17,7 +17,6 @@
 #include <functional>
 #include <iterator>
 #include <limits>
-#include <optional>
 #include <utility>
 
 namespace libperm {

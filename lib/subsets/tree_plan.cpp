@@ -4,7 +4,6 @@
 #include "jit/program/tree.hpp"
 #include "jit/text/text.hpp"
 #include "lib/base/archive.hpp"
-#include "lib/run/kept_orders.hpp"
 #include "preprocess/index.hpp"
 #include "preprocess/parallel.hpp"
 #include "preprocess/tree_cost.hpp"

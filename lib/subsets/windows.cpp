@@ -5,14 +5,11 @@
 #include "lib/base/threads.hpp"
 #include "lib/run/pieces.hpp"
 #include "lib/run/placement.hpp"
-#include "lib/subsets/kernel_values.hpp"
-#include "lib/subsets/segments.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <numeric>
 #include <optional>

@@ -5,7 +5,6 @@
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <bit>
 #include <optional>

@@ -7,11 +7,8 @@
 #include "preprocess/index.hpp"
 
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <bit>
 #include <cmath>
-#include <span>
 
 namespace libperm {
 namespace {

@@ -8,13 +8,10 @@
 #include "lib/number/doubles.hpp"
 #include "preprocess/branch_program.hpp"
 #include "preprocess/branch_search.hpp"
-#include "preprocess/frontier_steps.hpp"
 #include "preprocess/matching.hpp"
 
-#include <algorithm>
 #include <array>
 #include <numeric>
-#include <optional>
 #include <utility>
 #include <vector>
 

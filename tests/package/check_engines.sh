@@ -10,6 +10,7 @@ rooms_of() { # the folders that are an engine's own
     case $1 in
     tree | shared | dense | purereg | hybrid) echo 'lib/subsets' ;;
     glynn) echo 'lib/glynn' ;;
+    ferrers | separable) echo 'lib/low_rank' ;;
     *) echo "lib/$1" ;;
     esac
 }

@@ -1,7 +1,5 @@
 #include "lib/glynn/calls/small_calls.hpp"
 #include "lib/base/system.hpp"
-#include "lib/glynn/calls/request.hpp"
-#include "lib/glynn/dense_sum.hpp"
 #include "lib/glynn/graphs/graph_sum.hpp"
 #include "lib/glynn/multiplicities/line_classes.hpp"
 #include "lib/glynn/small_matrix.hpp"
@@ -15,7 +13,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
-#include <optional>
 #include <string_view>
 #include <vector>
 

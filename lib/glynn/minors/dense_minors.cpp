@@ -13,11 +13,9 @@
 #include "lib/run/placement.hpp"
 #include "preprocess/index.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <utility>
-#include <vector>
 
 namespace libperm {
 

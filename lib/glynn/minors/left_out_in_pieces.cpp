@@ -14,7 +14,6 @@
 #include <cmath>
 #include <memory>
 #include <optional>
-#include <span>
 #include <utility>
 
 namespace libperm {

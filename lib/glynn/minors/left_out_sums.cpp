@@ -1,6 +1,5 @@
 #include "lib/glynn/minors/left_out_sums.hpp"
 
-#include "jit/lanes/left_out_sums.hpp"
 #include "lib/base/aligned_doubles.hpp"
 #include "lib/glynn/dense_sum.hpp"
 #include "lib/number/ball.hpp"

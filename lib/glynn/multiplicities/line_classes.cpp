@@ -2,8 +2,6 @@
 
 #include "jit/lanes/sign_sum.hpp"
 #include "lib/glynn/dense_sum.hpp"
-#include "lib/glynn/small_matrix.hpp"
-#include "lib/input/matrix.hpp"
 #include "lib/number/ball.hpp"
 #include "lib/run/numbered_sum.hpp"
 #include "preprocess/index.hpp"

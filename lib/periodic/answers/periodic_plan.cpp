@@ -6,7 +6,6 @@
 #include "lib/run/gpu_device.hpp"
 #include "lib/run/placement.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <set>

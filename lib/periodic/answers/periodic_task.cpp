@@ -4,11 +4,9 @@
 #include "jit/text/text.hpp"
 #include "lib/base/archive.hpp"
 #include "lib/base/error.hpp"
-#include "lib/periodic/answers/periodic_plan.hpp"
 #include "lib/run/outcome_bytes.hpp"
 #include "lib/run/pieces.hpp"
 #include "lib/run/placement.hpp"
-#include "lib/run/tasks.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -3,8 +3,6 @@
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/number/chinese_remainder.hpp"
-#include "lib/number/residues.hpp"
-#include "lib/number/state_number.hpp"
 #include "lib/periodic/answers/terms.hpp"
 #include "lib/periodic/table/table_walk.hpp"
 
@@ -12,7 +10,6 @@
 #include <bit>
 #include <cmath>
 #include <span>
-#include <utility>
 
 namespace libperm {
 namespace {

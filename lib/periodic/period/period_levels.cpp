@@ -5,9 +5,7 @@
 
 #include <algorithm>
 #include <boost/container_hash/hash.hpp>
-#include <cstdint>
 #include <iterator>
-#include <limits>
 #include <unordered_map>
 #include <utility>
 

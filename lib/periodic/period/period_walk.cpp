@@ -1,12 +1,5 @@
 #include "lib/periodic/period/period_walk.hpp"
 
-#include "preprocess/limits.hpp"
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <utility>
-
 namespace libperm {
 namespace {
 

@@ -1,7 +1,6 @@
 #include "lib/periodic/table/table_walk.hpp"
 #include "preprocess/index.hpp"
 
-#include <algorithm>
 #include <array>
 #include <set>
 

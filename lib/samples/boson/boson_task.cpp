@@ -6,7 +6,6 @@
 #include "lib/base/system.hpp"
 #include "lib/run/pieces.hpp"
 #include "lib/run/placement.hpp"
-#include "lib/samples/boson/boson_shot.hpp"
 #include "lib/samples/part_shots.hpp"
 #include "lib/saved/bytes.hpp"
 #include "preprocess/index.hpp"

@@ -4,10 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstddef>
-#include <cstdint>
-#include <span>
 #include <utility>
-#include <vector>
 
 namespace libperm {
 namespace {

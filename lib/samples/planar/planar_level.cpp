@@ -9,16 +9,10 @@
 
 #include "lib/number/doubles.hpp"
 #include "lib/number/mpfr_number.hpp"
-#include "lib/samples/planar/narrow_order.hpp"
-#include "preprocess/index.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
-#include <cstdint>
-#include <span>
 #include <utility>
-#include <vector>
 
 namespace libperm {
 

@@ -1,11 +1,8 @@
 #include "lib/structure/separable/generators.hpp"
 
-#include <algorithm>
-#include <array>
 #include <numeric>
 #include <set>
 #include <utility>
-#include <vector>
 
 namespace libperm {
 namespace {

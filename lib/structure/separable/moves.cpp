@@ -1,7 +1,6 @@
 #include "lib/structure/separable/moves.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <utility>
 

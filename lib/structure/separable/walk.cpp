@@ -18,12 +18,8 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 namespace libperm {
 namespace {
