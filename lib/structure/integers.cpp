@@ -193,7 +193,7 @@ template <class Value> Integers signs_of_products(const BlockOf<Value> &block) {
         [&](std::int32_t i, std::int64_t k, std::int32_t j, bool is_known) {
             steps.take(64);
             const Gaussian &x = exact_number(block.values[at(k)]);
-            if (is_zero(x)) return false;
+            if (is_zero(x) || is_zero(row[at(i)])) return false;
             if (!is_known) col[at(j)] = x / row[at(i)];
             const Gaussian product = row[at(i)] * col[at(j)];
             const bool is_plus = product == x;
