@@ -100,8 +100,7 @@ struct Extent {
 
 // All threads of a block call it, 16 at least. Magnitudes' bits are ordered as they are, and no order of
 // joining changes the result.
-template <int most_threads>
-__device__ __forceinline__ void add_extent(const Extent &mine, u64 *extent) {
+template <int most_threads> __device__ __forceinline__ void add_extent(const Extent &mine, u64 *extent) {
     __shared__ double largest[most_threads], smallest[most_threads];
     largest[threadIdx.x] = mine.largest;
     smallest[threadIdx.x] = mine.smallest;
