@@ -8,11 +8,17 @@
 #include <cstring>
 #include <locale.h>
 #include <new>
-#include <rapidjson/encodings.h>
-#include <rapidjson/memorystream.h>
 #include <stdexcept>
 #include <system_error>
 #include <type_traits>
+
+#define RAPIDJSON_ASSERT(holds)                                                                              \
+    ((holds) ? static_cast<void>(0) : throw std::logic_error("RapidJSON: " #holds))
+#include <rapidjson/encodings.h>
+#include <rapidjson/error/en.h>
+#include <rapidjson/memorystream.h>
+#include <rapidjson/prettywriter.h>
+#include <rapidjson/reader.h>
 
 namespace libperm {
 namespace {
@@ -74,19 +80,9 @@ bool Json::is_null() const { return std::holds_alternative<std::nullptr_t>(value
 
 bool Json::operator==(const Json &other) const { return value_ == other.value_; }
 
-} // namespace libperm
-
 // JSON as text, by RapidJSON: values go through it one by one, and nothing of it allocates where memory is
 // given back, so that a lack of memory is an exception like others.
 
-#define RAPIDJSON_ASSERT(holds)                                                                              \
-    ((holds) ? static_cast<void>(0) : throw std::logic_error("RapidJSON: " #holds))
-#include <rapidjson/error/en.h>
-#include <rapidjson/memorystream.h>
-#include <rapidjson/prettywriter.h>
-#include <rapidjson/reader.h>
-
-namespace libperm {
 namespace {
 
 using Utf8 = rapidjson::UTF8<>;
