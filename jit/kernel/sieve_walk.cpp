@@ -170,7 +170,7 @@ std::size_t sieve_room_words(const SieveProgram &program, std::size_t first_step
 }
 
 KernelRecipe sieve_kernel(const SieveProgram &program, std::size_t first_step) {
-    const std::string source = source_of(program, first_step);
+    std::string source = source_of(program, first_step);
     return recipe_of("signs without vanishing prefixes " + digest_of_bytes(source),
                      [source] { return source; }, {sieve_entry});
 }

@@ -61,7 +61,9 @@ template <bool complex, bool split, int vectors> class LeftOut {
 
     // Scratch is counted in doubles: a number for each row.
     static constexpr int number_doubles = numbers * lanes;
-    static std::size_t space(int rows) { return static_cast<std::size_t>(2 * rows * number_doubles); }
+    static std::size_t space(int rows) {
+        return static_cast<std::size_t>(rows) * std::size_t{2 * number_doubles};
+    }
 
     LeftOut(int rows, const int *row_count, double *space)
         : rows_(rows), row_count_(row_count), x_(space), before_(space + rows * number_doubles) {
