@@ -1,4 +1,5 @@
 #include "capi/caller.hpp"
+
 #include "lib/execute/execute.hpp"
 #include "preprocess/parallel.hpp"
 

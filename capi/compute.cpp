@@ -1,4 +1,5 @@
 #include "capi/compute.hpp"
+
 #include "capi/caller.hpp"
 #include "lib/base/log.hpp"
 #include "lib/base/system.hpp"

@@ -1,4 +1,5 @@
 #include "capi/saved_task.hpp"
+
 #include "lib/base/error.hpp"
 #include "lib/input/matrix.hpp"
 #include "lib/run/call.hpp"

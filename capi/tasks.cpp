@@ -1,4 +1,5 @@
 #include "capi/tasks.hpp"
+
 #include "capi/caller.hpp"
 #include "capi/compute.hpp"
 #include "capi/plan_execute.hpp"

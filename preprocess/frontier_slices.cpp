@@ -1,6 +1,7 @@
 // Slices of a path: a column is used before a cut of the order of rows, or after it.
 
 #include "preprocess/frontier_slices.hpp"
+
 #include "preprocess/binomials.hpp"
 #include "preprocess/branch_program.hpp"
 #include "preprocess/index.hpp"

@@ -1,4 +1,5 @@
 #include "preprocess/frontier_states.hpp"
+
 #include "preprocess/index.hpp"
 
 #include <cmath>

@@ -1,4 +1,5 @@
 #include "preprocess/frontier_steps.hpp"
+
 #include "preprocess/binomials.hpp"
 #include "preprocess/index.hpp"
 

@@ -1,4 +1,5 @@
 #include "preprocess/tree_cost.hpp"
+
 #include "preprocess/index.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 #include "compressed.hpp"
+
 #include "file_text.hpp"
 
 #include <fmt/core.h>

@@ -1,4 +1,5 @@
 #include "capi/mpi/ranks.hpp"
+
 #include "jit/text/text.hpp"
 #include "lib/base/archive.hpp"
 #include "lib/base/log.hpp"

@@ -1,4 +1,5 @@
 #include "jit/compile/kernels.hpp"
+
 #include "jit/compile/digest.hpp"
 #include "jit/compile/disk_cache.hpp"
 #include "jit/compile/nvrtc.hpp"

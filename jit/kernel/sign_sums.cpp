@@ -1,4 +1,5 @@
 #include "jit/kernel/sign_sums.hpp"
+
 #include "jit/kernel/device_code.hpp"
 #include "jit/text/text.hpp"
 

@@ -1,4 +1,5 @@
 #include "jit/program/tree.hpp"
+
 #include "jit/number/index.hpp"
 
 #include <algorithm>

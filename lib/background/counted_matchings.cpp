@@ -1,4 +1,5 @@
 #include "lib/background/counted_matchings.hpp"
+
 #include "lib/run/errors.hpp"
 #include "lib/run/pieces.hpp"
 #include "lib/structure/find_background.hpp"

@@ -1,4 +1,5 @@
 #include "lib/base/archive.hpp"
+
 #include "jit/compile/digest.hpp"
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"

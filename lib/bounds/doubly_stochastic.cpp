@@ -1,4 +1,5 @@
 #include "lib/bounds/doubly_stochastic.hpp"
+
 #include "preprocess/index.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 #include "lib/estimates/nonnegative.hpp"
+
 #include "jit/compile/digest.hpp"
 #include "jit/lanes/matching_walk.hpp"
 #include "jit/text/text.hpp"

@@ -1,4 +1,5 @@
 #include "lib/frontier/dense_layout.hpp"
+
 #include "preprocess/index.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 #include "lib/frontier/forms.hpp"
+
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/number/state_number.hpp"

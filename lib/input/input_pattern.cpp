@@ -1,4 +1,5 @@
 #include "lib/input/input_pattern.hpp"
+
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/log.hpp"

@@ -1,4 +1,5 @@
 #include "lib/number/block_grids.hpp"
+
 #include "lib/number/doubles.hpp"
 #include "lib/number/wide_value.hpp"
 #include "preprocess/branch_decomposition.hpp"

@@ -1,4 +1,5 @@
 #include "lib/polynomial/by_power_of_two.hpp"
+
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/system.hpp"

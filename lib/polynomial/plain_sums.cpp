@@ -1,4 +1,5 @@
 #include "lib/polynomial/plain_sums.hpp"
+
 #include "jit/text/text.hpp"
 #include "lib/base/log.hpp"
 #include "lib/base/system.hpp"

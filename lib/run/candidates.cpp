@@ -1,4 +1,5 @@
 #include "lib/run/candidates.hpp"
+
 #include "jit/text/text.hpp"
 #include "lib/input/machine.hpp"
 #include "lib/input/options.hpp"

@@ -1,4 +1,5 @@
 #include "lib/run/results.hpp"
+
 #include "lib/base/error.hpp"
 #include "lib/number/doubles.hpp"
 #include "lib/number/wide_value.hpp"

@@ -1,4 +1,5 @@
 #include "lib/run/task_parts.hpp"
+
 #include "jit/text/text.hpp"
 #include "lib/run/part.hpp"
 

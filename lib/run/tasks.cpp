@@ -1,4 +1,5 @@
 #include "lib/run/tasks.hpp"
+
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/log.hpp"

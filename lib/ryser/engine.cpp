@@ -1,4 +1,5 @@
 #include "lib/ryser/engine.hpp"
+
 #include "jit/text/text.hpp"
 #include "lib/base/archive.hpp"
 #include "lib/run/proposals.hpp"

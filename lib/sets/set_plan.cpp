@@ -1,4 +1,5 @@
 #include "lib/sets/set_plan.hpp"
+
 #include "jit/lanes/set_steps.hpp"
 #include "lib/number/doubles.hpp"
 #include "preprocess/index.hpp"

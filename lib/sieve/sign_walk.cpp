@@ -1,4 +1,5 @@
 #include "lib/sieve/sign_walk.hpp"
+
 #include "preprocess/index.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 #include "lib/structure/integers.hpp"
+
 #include "lib/number/residues.hpp"
 #include "lib/number/wide_value.hpp"
 #include "lib/structure/structure.hpp"

@@ -1,4 +1,5 @@
 #include "lib/subsets/segments.hpp"
+
 #include "jit/program/tree.hpp"
 #include "jit/text/text.hpp"
 #include "lib/base/log.hpp"

@@ -1,4 +1,5 @@
 #include "lib/glynn/calls/small_calls.hpp"
+
 #include "lib/base/system.hpp"
 #include "lib/glynn/graphs/graph_sum.hpp"
 #include "lib/glynn/multiplicities/line_classes.hpp"

@@ -1,4 +1,5 @@
 #include "lib/glynn/minors/left_out_in_pieces.hpp"
+
 #include "jit/lanes/count_sum.hpp"
 #include "lib/base/archive.hpp"
 #include "lib/base/error.hpp"

@@ -1,4 +1,5 @@
 #include "lib/periodic/cell/found_cells.hpp"
+
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "preprocess/index.hpp"

@@ -1,4 +1,5 @@
 #include "lib/periodic/period/period_levels.hpp"
+
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "preprocess/index.hpp"

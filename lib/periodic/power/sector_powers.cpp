@@ -1,4 +1,5 @@
 #include "lib/periodic/power/sector_powers.hpp"
+
 #include "jit/lanes/dense_product.hpp"
 #include "jit/number/arithmetic.hpp"
 #include "preprocess/parallel.hpp"

@@ -1,4 +1,5 @@
 #include "lib/periodic/table/table_walk.hpp"
+
 #include "preprocess/index.hpp"
 
 #include <array>
