@@ -40,6 +40,7 @@ class Builder {
           rows_(pattern_.one_sided ? 0 : pattern_.rows),
           pruned_(pruned(source)),
           tree_(pruned_.tree),
+          steps_(),
           entries_(at(pattern_.lines())),
           log2_states_(pattern_.lines(), sides_of(pattern_)) {
         for (std::int32_t i = 0; i < pattern_.rows; ++i) {
@@ -53,36 +54,11 @@ class Builder {
         }
     }
 
-    // Children before their parents, and no deeper recursion than none. It ends at a list that is too wide,
-    // so nothing here takes longer than the width allows.
     BranchProgram build() {
-        std::vector<std::pair<std::int32_t, bool>> to_do{{tree_.nodes() - 1, false}};
-        while (!to_do.empty() && built_.feasible && program().slots <= widest_list) {
-            const auto [node, below_is_done] = to_do.back();
-            to_do.pop_back();
-            if (is_leaf(node)) {
-                begin_branch(node);
-                add_step(node, tree_.leaves[at(node)]);
-                continue;
-            }
-            const auto [x, y] = children(node);
-            if (is_step(node)) {
-                const std::int32_t leaf = is_leaf(y) ? y : x, other = is_leaf(y) ? x : y;
-                if (below_is_done) {
-                    add_step(node, tree_.leaves[at(leaf)]);
-                } else {
-                    to_do.push_back({node, true});
-                    to_do.push_back({other, false});
-                }
-            } else if (below_is_done) {
-                add_join(node);
-            } else {
-                to_do.push_back({node, true});
-                to_do.push_back({y, false});
-                to_do.push_back({x, false});
-            }
+        if (find_lists()) {
+            order_walk();
+            walk();
         }
-        if (!waiting_.empty()) finish_branch();
         return std::move(built_);
     }
 
@@ -114,6 +90,39 @@ class Builder {
         return leaf.kind == BranchLeaf::Kind::row ? leaf.index : rows_ + leaf.index;
     }
 
+    // Of each node how many states there can be, and the middle set while its parent needs it. False: one is
+    // too wide for the program, whatever else there is; so nothing here takes longer than the width allows.
+    bool find_lists() {
+        states_.assign(at(tree_.nodes()), 1);
+        std::vector<MetLines> lines(at(tree_.nodes()));
+        std::vector<std::int32_t> ahead(at(tree_.nodes()), 0);
+        for (std::int32_t node = 0; node < tree_.nodes(); ++node) {
+            MetLines &all = lines[at(node)];
+            if (is_leaf(node)) {
+                const BranchLeaf &leaf = tree_.leaves[at(node)];
+                all = lines_of(leaf);
+                ahead[at(node)] = leaf.kind == BranchLeaf::Kind::row      ? 1
+                                  : leaf.kind == BranchLeaf::Kind::column ? -1
+                                                                          : 0;
+            } else {
+                const auto [x, y] = children(node);
+                all = united(std::exchange(lines[at(x)], {}), std::exchange(lines[at(y)], {}));
+                ahead[at(node)] = ahead[at(x)] + ahead[at(y)];
+            }
+            steps_.take(static_cast<std::int64_t>(16 + all.size()));
+            std::int32_t rows = 0;
+            std::erase_if(all, [&](const MetLine &l) {
+                const bool closed = l.count == degree(l.line);
+                if (closed) ahead[at(node)] += is_row(l.line) ? 1 : -1;
+                rows += !closed && is_row(l.line);
+                return closed;
+            });
+            built_.feasible = is_leaf(node) || std::ssize(all) <= widest_list;
+            if (!built_.feasible) return false;
+            states_[at(node)] = states_of(static_cast<std::int32_t>(all.size()), rows + ahead[at(node)]);
+        }
+        return true;
+    }
     static MetLines united(const MetLines &x, const MetLines &y) {
         MetLines all;
         all.reserve(x.size() + y.size());
@@ -134,6 +143,60 @@ class Builder {
         return std::exp2(std::min(log2_states_(lines, chosen), 1000.0));
     }
 
+    // Which child of each join is walked first: so that the fewest states are held at once. Either child
+    // leaves its list behind, so the one of the larger peak less list comes first (Liu, ACM Trans. Math.
+    // Softw. 12 (1986), for pebbles). A join holds both lists twice more, to sort them.
+    void order_walk() {
+        std::vector<double> peak(states_);
+        swapped_.assign(tree_.joins.size(), false);
+        for (auto node = static_cast<std::int32_t>(tree_.leaves.size()); node < tree_.nodes(); ++node) {
+            const auto [x, y] = children(node);
+            const double sx = states_[at(x)], sy = states_[at(y)], made = states_[at(node)];
+            if (is_step(node)) {
+                const bool y_grows = is_leaf(x) && !is_leaf(y);
+                peak[at(node)] = std::max(peak[at(y_grows ? y : x)], (y_grows ? sy : sx) + made);
+                continue;
+            }
+            const double first_x = std::max(peak[at(x)], sx + peak[at(y)]);
+            const double first_y = std::max(peak[at(y)], sy + peak[at(x)]);
+            swapped_[at(node) - tree_.leaves.size()] = first_y < first_x;
+            peak[at(node)] =
+                std::max(std::min(first_x, first_y), 2 * (sx + sy) + 4 * std::max(sx, sy) + made);
+        }
+    }
+
+    // Children before their parents, and no deeper recursion than none.
+    void walk() {
+        std::vector<std::pair<std::int32_t, bool>> to_do{{tree_.nodes() - 1, false}};
+        while (!to_do.empty() && built_.feasible) {
+            const auto [node, below_is_done] = to_do.back();
+            to_do.pop_back();
+            if (is_leaf(node)) {
+                begin_branch(node);
+                add_step(node, tree_.leaves[at(node)]);
+                continue;
+            }
+            auto [x, y] = children(node);
+            if (swapped_[at(node) - tree_.leaves.size()]) std::swap(x, y);
+            if (is_step(node)) {
+                const std::int32_t leaf = is_leaf(y) ? y : x, other = is_leaf(y) ? x : y;
+                if (below_is_done) {
+                    add_step(node, tree_.leaves[at(leaf)]);
+                } else {
+                    to_do.push_back({node, true});
+                    to_do.push_back({other, false});
+                }
+            } else if (below_is_done) {
+                add_join(node);
+            } else {
+                to_do.push_back({node, true});
+                to_do.push_back({y, false});
+                to_do.push_back({x, false});
+            }
+        }
+        if (!waiting_.empty()) finish_branch();
+    }
+
     FrontierProgram &program() { return built_.program; }
 
     void finish_branch() {
@@ -145,17 +208,14 @@ class Builder {
         FrontierBranch branch;
         branch.first = branch.last = static_cast<std::int32_t>(program().steps.size());
         program().branches.push_back(std::move(branch));
-        const auto number = static_cast<std::int32_t>(program().branches.size()) - 1;
-        waiting_.push_back({number, {}, {}, node, number});
+        waiting_.push_back({static_cast<std::int32_t>(program().branches.size()) - 1, {}, {}, node});
     }
 
     struct Waiting { // a branch that is not joined yet
         std::int32_t branch;
         Layout layout;
         MetLines lines;
-        std::int32_t node;           // where it began
-        std::int32_t first;          // branch below it
-        double states = 0, peak = 0; // of its list now; at once so far
+        std::int32_t node; // where it began
     };
 
     // The lowest slot that no line of the list has.
@@ -233,10 +293,7 @@ class Builder {
             taken[at(slot)] = true;
         }
         std::vector<Met> lines;
-        for (const MetLine &l : lines_of(leaf)) {
-            lines.push_back(meet(list, taken, l.line));
-            if (program().slots > widest_list) return;
-        }
+        for (const MetLine &l : lines_of(leaf)) lines.push_back(meet(list, taken, l.line));
         double expansions = 0;
         if (leaf.kind == BranchLeaf::Kind::entry) {
             add_entry_terms(step, leaf.entry, lines);
@@ -253,8 +310,6 @@ class Builder {
         step.used_after = after.chosen;
         step.states_bound = states_of(after.lines, after.chosen);
         step.expansions_bound = std::max(1.0, expansions);
-        list.peak = std::max(list.peak, list.states + step.states_bound);
-        list.states = step.states_bound;
         program().steps.push_back(std::move(step));
     }
 
@@ -313,42 +368,12 @@ class Builder {
         return runs;
     }
 
-    // Which side of a join is walked first: so that the fewest states are held at once, which it returns.
-    // Either side leaves its list behind, so the one of the larger peak less list comes first (Liu, ACM
-    // Trans. Math. Softw. 12 (1986), for pebbles). A join holds both lists twice more, to sort them.
-    double put_cheaper_first(Waiting &x, Waiting &y) {
-        const double first_x = std::max(x.peak, x.states + y.peak);
-        const double first_y = std::max(y.peak, y.states + x.peak);
-        if (first_y >= first_x) return first_x;
-        std::vector<FrontierBranch> &branches = program().branches;
-        std::vector<FrontierStep> &steps = program().steps;
-        const std::int32_t of_x = y.first - x.first, of_y = y.branch + 1 - y.first;
-        const std::int32_t begin = branches[at(x.first)].first, middle = branches[at(y.first)].first;
-        const auto move = [&](Waiting &side, std::int32_t by, std::int32_t steps_by) {
-            for (std::int32_t b = side.first; b <= side.branch; ++b) {
-                FrontierBranch &branch = branches[at(b)];
-                branch.first += steps_by;
-                branch.last += steps_by;
-                for (std::int32_t &joined : branch.joined) joined += joined < 0 ? 0 : by;
-            }
-            side.first += by;
-            side.branch += by;
-        };
-        std::rotate(steps.begin() + begin, steps.begin() + middle, steps.end());
-        const auto first = branches.begin() + x.first, second = branches.begin() + y.first;
-        move(x, of_y, static_cast<std::int32_t>(steps.size()) - middle);
-        move(y, -of_x, begin - middle);
-        std::rotate(first, second, branches.end());
-        return first_y;
-    }
-
     void add_join(std::int32_t node) {
         finish_branch();
         Waiting second = std::move(waiting_.back());
         waiting_.pop_back();
         Waiting first = std::move(waiting_.back());
         waiting_.pop_back();
-        const double below = put_cheaper_first(first, second);
         const auto both = [](const Layout &x, const Layout &y) {
             return std::count_if(x.slot_of.begin(), x.slot_of.end(),
                                  [&](const auto &l) { return y.slot(l.first) >= 0; });
@@ -368,14 +393,10 @@ class Builder {
         Waiting joined{static_cast<std::int32_t>(program().branches.size()),
                        {},
                        united(first.lines, second.lines),
-                       node,
-                       std::min(first.first, second.first)};
+                       node};
         joined.layout.ahead = first.layout.ahead + second.layout.ahead;
         arrange(branch.join, joined, {&first, &second});
         built_.feasible = branch.join.closing + branch.join.staying <= widest_shared;
-        joined.states = branch.join.states_bound;
-        joined.peak = std::max(below, 2 * (first.states + second.states) +
-                                          4 * std::max(first.states, second.states) + joined.states);
         program().branches.push_back(std::move(branch));
         waiting_.push_back(std::move(joined));
     }
@@ -496,6 +517,8 @@ class Builder {
     PolledSteps steps_;
     std::vector<std::vector<LineEntry>> entries_; // of each line
     const Log2BranchStates log2_states_;
+    std::vector<double> states_; // of each node
+    std::vector<bool> swapped_;  // the second child of a join is walked first
     std::vector<Waiting> waiting_;
     BranchProgram built_;
 };

@@ -12,8 +12,8 @@ constexpr std::int32_t widest_shared = 64;
 constexpr std::int32_t widest_list = 128;
 
 // The subtree that leaves the fewest states at once is walked first. Its slots are those of the widest state;
-// it ends where they are more than `widest_list`, or a join shares more lines than `widest_shared` (feasible
-// = false). Throws nothing else than polling and the lack of memory.
+// it has none where a join shares more lines than `widest_shared`, or a list has more than `widest_list`
+// (feasible = false). Throws nothing else than polling and the lack of memory.
 struct BranchProgram {
     bool feasible = true;
     FrontierProgram program;

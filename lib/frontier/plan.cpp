@@ -181,7 +181,7 @@ class Proposal {
         task_.judge(c);
         c.refusal = PERM_UNSUPPORTED;
         c.why_not = branches.feasible
-                        ? formatted("has states of {} lines or more in the best tree that was found, "
+                        ? formatted("has states of up to {} lines in the best tree that was found, "
                                     "at most {} can wait at once",
                                     branches.program.slots, widest_list)
                         : formatted("joins states that have more than {} lines in common, in the "
