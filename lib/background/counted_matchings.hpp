@@ -80,7 +80,7 @@ double products_of_rests(const ClassCounts &counts);
 //     perm(B + L) = sum over matchings M of B of (entries in M) prod u_i prod v_j perm(C_ab alone),
 //
 // i and j the lines that M has not: the last factor depends only on how many of each class these are
-// (lib/background/counted_matchings.hpp). With one class of rows and of columns it is (n - |M|)!: Kaplansky
+// (above). With one class of rows and of columns it is (n - |M|)!: Kaplansky
 // and Riordan's rook polynomials, Duke Math. J. 13 (1946), with weights.
 
 // A line opens; each entry that it has in common with an open one may be taken; then those close of which no

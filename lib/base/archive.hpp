@@ -77,7 +77,7 @@ template <class Content> Content read_from(std::string_view &bytes) {
 
 // Fields as they are written and read again; the same functions do both. Nothing that is read is trusted:
 // enumerators and flags are held against what there is, counts grow no vector before what they count is there
-// (lib/base/archive.hpp), and amounts are neither negative nor NaN.
+// (above), and amounts are neither negative nor NaN.
 
 // What was read cannot have been written. Whoever reads says of what it is, and what to do about it.
 class DamagedField : public std::runtime_error {

@@ -90,7 +90,7 @@ inline void FrontierLayout::assign(SlotSet open, int used) {
 }
 
 // A row of the dense frontier as its kernel takes it: which block takes from which, and which place in it
-// from which (jit/device/frontier_dense.cuh). The tables are those of lib/frontier/dense_layout.hpp, but with
+// from which (jit/device/frontier_dense.cuh). The tables are as above, but with
 // blocks of equally many high slots side by side, so that a block's place follows from its rank and no list
 // of all blocks has to be made for every row.
 

@@ -23,8 +23,8 @@ struct InputPattern {
     perm_value_type value_type = PERM_VALUE_F64;
     // The caller's weights of leaving a row, a column unmatched stand behind the values of the entries.
     bool row_weights = false, col_weights = false;
-    // The last rows, or the last columns: equal, and added for lines that stay unmatched
-    // (lib/input/input_pattern.hpp). The permanent is that of the whole over the factorial of their number.
+    // The last rows, or the last columns: equal, and added for lines that stay unmatched.
+    // The permanent is that of the whole over the factorial of their number.
     std::int32_t free_rows = 0, free_columns = 0;
     bool repeats = false;    // some rows or columns are copies of each other
     bool multiplied = false; // multiplicities were given

@@ -163,9 +163,8 @@ struct SetWalk::Shares {
 };
 
 void SetWalk::put_short_lines(Workspace &work, const Shares &shares) const {
-    const double *const last = work.forward.data() + std::ssize(layers_.layers()) * sets_, *const back =
-                                                                                               work.back
-                                                                                                   .data();
+    const double *const last = work.forward.data() + std::ssize(layers_.layers()) * sets_;
+    const double *const back = work.back.data();
     double *const products = work.products.data();
     for (const SetClosing &line : layers_.alone()) {
         if (line.unmatched == absent_weight) continue;

@@ -295,7 +295,7 @@ EngineResult FixedPointWide::close(const SubsetSum &total, const SubsetKernel &k
                              : ku < 0.5                 ? ku / (1 - ku)
                                                         : infinity;
         // The absolute values are rounded themselves, on their way and each time two are added. Segments
-        // summed again say less of these (lib/subsets/kernel_values.cpp).
+        // summed again say less of these (FixedPointDouble).
         const double last_sums = std::exp2(log2_subsets - 120) * (refines(kernel) ? accurate_gain : 1);
         const double relative = (gamma + way.compensated + last_sums) * total.absolute *
                                 (1 + 0x1p-20 + std::exp2(log2_subsets - 74));

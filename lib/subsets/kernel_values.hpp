@@ -129,8 +129,7 @@ class FixedPointDouble {
 };
 
 // An exact block's values as the kernels of the wide arithmetics (complex, dd, complex dd) take them: on a
-// grid on which the row sums round nowhere, as lib/subsets/kernel_values.hpp has it for doubles.
-
+// grid on which the row sums round nowhere, as FixedPointDouble has it.
 class FixedPointWide {
   public:
     // `block` is A or A^T as the plan has it, with a perfect matching of entries other than 0.

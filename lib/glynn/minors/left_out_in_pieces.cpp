@@ -246,12 +246,8 @@ std::uint64_t LeftOutPieces::count() const {
 }
 
 ShardCount LeftOutPieces::shards() const {
-    const double seconds = seconds_ * static_cast<double>(count_);
-    const double most = std::max(static_cast<double>(std::min(count(), most_pieces)), 1.0);
-    ShardCount shards;
-    shards.count = static_cast<std::int64_t>(std::clamp(std::floor(seconds / least_seconds), 1.0, most));
-    shards.seconds = seconds / static_cast<double>(shards.count);
-    return shards;
+    return shards_of(seconds_ * static_cast<double>(count_),
+                     static_cast<double>(std::min(count(), most_pieces)), least_seconds);
 }
 
 // Pieces first .. first + count() - 1 of all.

@@ -1,6 +1,6 @@
 // Sums of products with each factor left out, of a dense matrix: all derivatives of its permanent, by a sum
-// over signs (jit/lanes/left_out_sums.hpp), or the permanents without each of its rows in turn, by one over
-// counts (jit/lanes/left_out_sums.hpp). In pieces on threads; how far they can be from what they are of is in
+// over signs, or the permanents without each of its rows in turn, by one over counts, both by
+// jit/lanes/left_out_sums.hpp. In pieces on threads; how far they can be from what they are of is in
 // docs/accuracy.md, "Minors".
 #pragma once
 

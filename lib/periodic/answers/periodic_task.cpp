@@ -9,7 +9,6 @@
 #include "lib/run/placement.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <optional>
 #include <string_view>
@@ -209,13 +208,9 @@ TaskIdentity PeriodicTask::identity() const {
 }
 
 ShardCount PeriodicTask::shards() const {
-    constexpr double least_seconds = 0.01;
     double pieces = 1;
     if (way_.is_exact()) pieces = static_cast<double>(pieces_of(way_.primes, asked_.plan->joined()).count());
-    ShardCount shards;
-    shards.count = static_cast<std::int64_t>(std::clamp(std::floor(seconds_ / least_seconds), 1.0, pieces));
-    shards.seconds = seconds_ / static_cast<double>(shards.count);
-    return shards;
+    return shards_of(seconds_, pieces);
 }
 
 KeptAbout PeriodicTask::about() const {

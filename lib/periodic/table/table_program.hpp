@@ -60,7 +60,7 @@ constexpr std::int32_t most_table_slots = 40;
 // a column each, or the slots take too long to come round.
 std::optional<TableProgram> table_program(const PeriodicMatrix &a, const PeriodProgram &program);
 
-// Where the numbers of a period's states lie in its one table (table_program.hpp), and which take from which.
+// Where the numbers of a period's states lie in its one table, and which take from which.
 //
 // States are the sets of one size of the slots, ranked: a block for each set of high slots, which holds the
 // sets of low slots that complete the size, ascending; blocks with equally many high slots side by side, in

@@ -16,7 +16,7 @@
 
 namespace libperm {
 
-// Field: the numbers and what is done with them (lib/samples/planar/planar_level.cpp).
+// Field: the numbers and what is done with them (below).
 template <class Field> class Rest {
     using Number = typename Field::Number;
 
@@ -261,7 +261,7 @@ bool null_vector(const Field &field, std::size_t q, std::vector<typename Field::
 // Which column the next line of a shot takes.
 //
 // The lines behind it have the determinant c det M[:, S] for the open columns S that are left to them
-// (lib/samples/planar/planar_level.cpp). With the line itself these are one more than M has rows, S' say, and
+// (Rest). With the line itself these are one more than M has rows, S' say, and
 // if it takes column j then det M[:, S' - j] is, but for its sign, v_j where M[:, S'] v = 0. So j has the
 // share |a_j v_j| of all that the line can take. M being [I X], v follows from those of its columns that are
 // beside the basis and left, and those in the basis that are used.
